@@ -10,37 +10,40 @@ from pathlib import Path
 from resources import example_named
 
 GARBAGE = 100_000
-"""Number of new objects after which a command collects garbage; loading modules creates objects but no garbage."""
+"""Number of new objects after which a command-line command collects garbage; loading modules creates many objects but
+no garbage."""
 SELDOM = ("check", "convert", "examples", "info", "render")
-"""Commands that evaluate so few expressions that compiling them does not pay."""
+"""Commands that evaluate so few expressions that compiling them would not pay."""
 
-_WITHOUT = "Without one: kinetostat render FILE -o picture.png"
+_WITHOUT = "Without a display, use: kinetostat render FILE -o picture.png"
 
 
 def main() -> int:
     """Run the `kinetostat` command."""
     given = sys.argv[1:]
-    if not given or is_model(given[0]):
-        return window(given[0] if given else "")
+    if not given or is_model_argument(given[0]):
+        return open_window(given[0] if given else "")
     from app.cli.main import cli
 
     gc.set_threshold(GARBAGE)
     if given[0] in SELDOM:
         from core.codegen import background
 
-        background.hold()
+        background.delay_compilation()
     return cli(given)
 
 
-def is_model(word: str) -> bool:
-    """Return True if the first word of the command line names a model to open, not an option or a sub-command."""
+def is_model_argument(word: str) -> bool:
+    """Return True if the first argument on the command line names a model to open, rather than an option or a
+    subcommand."""
     if word.startswith("-"):
         return False
     return Path(word).suffix != "" or Path(word).is_file() or example_named(word) is not None or _is_robot(word)
 
 
 def _is_robot(word: str) -> bool:
-    """Return True if a word is the name of a robot of the package `robot_descriptions`, where that is installed."""
+    """Return True if an argument is the name of a robot in the package `robot_descriptions` and that package is
+    installed."""
     if not word.endswith("_description"):
         return False
     from core.files.named import is_model_name
@@ -48,9 +51,9 @@ def _is_robot(word: str) -> bool:
     return is_model_name(word)
 
 
-def window(file: str = "", arguments: list[str] | None = None) -> int:
-    """Open the window on a file or on a model by its name; without either, on the start page. Returns the
-    exit status."""
+def open_window(file: str = "", arguments: list[str] | None = None) -> int:
+    """Open the window on a file or on a named model, or on the start page if neither is given. Returns the exit
+    status."""
     if obstacle := obstacle_to_window():
         print(obstacle, file=sys.stderr)
         return 1
@@ -61,65 +64,65 @@ def window(file: str = "", arguments: list[str] | None = None) -> int:
         from core.errors import KinetostatError
 
         try:
-            chosen = _asked_file(chosen, [each for each in given[1:] if each != chosen])
+            chosen = _find_model_file(chosen, [each for each in given[1:] if each != chosen])
         except KinetostatError as error:
             print(f"Error: {error}", file=sys.stderr)
             return 1
-    from app.window.start import start
+    from app.window.start import run_program
 
-    return start(chosen, given)
+    return run_program(chosen, given)
 
 
-def _asked_file(word: str, others: list[str]) -> str:
-    """Return the file of a model or of its name, and keep what the words behind it say about it: `name:=value`, the
-    arguments of a Xacro. Raises KinetostatError."""
-    pairs = [each.partition(":=") for each in others]
-    wrong = next((each for each, (name, mark, _) in zip(others, pairs, strict=True) if not (mark and name)), None)
+def _find_model_file(word: str, arguments: list[str]) -> str:
+    """Return the file of a model given by path or name, and store the Xacro arguments `name:=value` that follow it.
+    Raises KinetostatError."""
+    pairs = [each.partition(":=") for each in arguments]
+    wrong = next((each for each, (name, mark, _) in zip(arguments, pairs, strict=True) if not (mark and name)), None)
     if wrong is not None:
         from core.errors import FileError
 
         raise FileError(
-            f"The window opens one model; '{wrong}' behind it means nothing.",
+            f"The window opens one model; the argument '{wrong}' after it is not understood.",
             file=word,
-            remedy="Give arguments of a Xacro as name:=value; options follow a command, as in kinetostat run FILE …",
+            remedy="Give Xacro arguments as name:=value; put options after a command, as in: kinetostat run FILE …",
         )
-    from core.files.named import Place, place_of
+    from core.files.named import ModelFile, find_model_file
 
-    place = Place(word)
+    place = ModelFile(word)
     if not os.path.lexists(word):
         if (example := example_named(word)) is not None:
-            place = Place(str(example.path))
+            place = ModelFile(str(example.path))
         elif _is_robot(word):
-            place = place_of(word)
+            place = find_model_file(word)
     place = place._replace(arguments={**place.arguments, **{name: value for name, _, value in pairs}})
     if place.packages or place.arguments:
-        from app.document.opening import ask_for
+        from app.document.opening import remember_import_options
 
-        ask_for(place)
+        remember_import_options(place)
     return place.file
 
 
 def obstacle_to_window() -> str:
-    """Return the reason why no window can open here, with the remedy; "" if one can. Called before Qt is loaded."""
+    """Return the reason why no window can be opened here, with a remedy; "" if it can. Called before Qt is loaded."""
     from app.platforms import unknown_platforms
     from core.errors import KinetostatError
-    from viz.system_libraries import require
+    from viz.system_libraries import require_libraries
 
     if (problem := unknown_platforms()) or not sys.platform.startswith("linux"):
         return problem
     platform, on_wayland = os.environ.get("QT_QPA_PLATFORM", ""), bool(os.environ.get("WAYLAND_DISPLAY"))
     if not (platform or on_wayland or os.environ.get("DISPLAY")):
-        return f"There is no screen. {_WITHOUT}"
+        return f"There is no display. {_WITHOUT}"
     try:
-        require("window" if platform.startswith("xcb") or not (platform or on_wayland) else "chart")
+        require_libraries("window" if platform.startswith("xcb") or not (platform or on_wayland) else "chart")
     except KinetostatError as error:
         return str(error)
     return _unreachable_display_message(platform)
 
 
 def _unreachable_display_message(platform: str) -> str:
-    """Return the message for the case that no display server Qt would try can be reached, which would end the program;
-    else "".
+    """Return an error message if none of the display servers that Qt would try can be reached, which would end the
+    program; otherwise "".
 
     platform : platforms that Qt is to try, as in QT_QPA_PLATFORM; "": those of the session
     """
@@ -133,11 +136,11 @@ def _unreachable_display_message(platform: str) -> str:
         if not variable or answers():
             return ""
         silent.append(f"{variable}={os.environ.get(variable, '')}")
-    return f"The screen does not answer ({', '.join(silent)}). Start from a terminal on the desktop. {_WITHOUT}"
+    return f"The display does not respond ({', '.join(silent)}). Start from a terminal on the desktop. {_WITHOUT}"
 
 
 def _x11_answers() -> bool:
-    """Return True if the X server that DISPLAY names accepts a connection."""
+    """Return True if the X server named by DISPLAY accepts a connection."""
     import ctypes
 
     try:
@@ -152,7 +155,7 @@ def _x11_answers() -> bool:
 
 
 def _wayland_answers() -> bool:
-    """Return True if the compositor that WAYLAND_DISPLAY names accepts a connection."""
+    """Return True if the compositor named by WAYLAND_DISPLAY accepts a connection."""
     import socket
 
     if os.environ.get("WAYLAND_SOCKET"):

@@ -1,5 +1,6 @@
-"""Escape user text for tool tips (which Qt may take for HTML), titles and menu entries (which have special characters
-of their own). Labels are `app.widgets.label.Label`. `tests/project/test_text_as_it_is.py` enforces their use."""
+"""Escape user text for tool tips (which Qt may interpret as HTML), titles and menu entries (which have special
+characters of their own). For labels use `app.widgets.label.Label`. `tests/project/test_text_as_it_is.py` enforces both.
+"""
 
 from __future__ import annotations
 
@@ -7,32 +8,33 @@ from html import escape
 
 from PySide6.QtGui import Qt
 
-from core.errors import visible
+from core.errors import escape_control_characters
 
 
-def as_tip(text: str) -> str:
-    """Return the text of a tool tip (of a widget, an item, an action) escaped so that it is shown literally."""
-    text = visible(text)
+def escape_tip(text: str) -> str:
+    """Escape the text of a tool tip (of a widget, item or action) so that it is shown literally."""
+    text = escape_control_characters(text)
     if not Qt.mightBeRichText(text):
         return text
     return Qt.convertFromPlainText(text, Qt.WhiteSpaceMode.WhiteSpaceNormal)
 
 
-def headed_tip(head: str, key: str, words: str) -> str:
-    """Return a tool tip with a bold heading, a shortcut key after it (or none) and text below."""
-    keys = f" ({escape(key)})" if key else ""
-    return f"<b>{escape(visible(head))}</b>{keys}<br>{escape(visible(words))}"
+def format_tip(heading: str, shortcut: str, text: str) -> str:
+    """Return a tool tip with a bold heading, followed by a shortcut key (may be empty), with text below."""
+    keys = f" ({escape(shortcut)})" if shortcut else ""
+    return f"<b>{escape(escape_control_characters(heading))}</b>{keys}<br>{escape(escape_control_characters(text))}"
 
 
-def as_title(text: str) -> str:
-    """Return a window title: one line, in which `[*]` does not mark unsaved work."""
+def escape_title(text: str) -> str:
+    """Return text for a window title: on one line, and with `[*]` escaped, which otherwise marks unsaved work."""
     return _one_line(text).replace("[*]", "[*][*]")
 
 
-def as_entry(text: str) -> str:
-    """Return the text of a menu entry, button or tab: one line, in which `&` does not mark a key."""
+def escape_entry(text: str) -> str:
+    """Return text for a menu entry, button or tab: on one line, and with `&` escaped, which otherwise marks a mnemonic
+    key."""
     return _one_line(text).replace("&", "&&")
 
 
 def _one_line(text: str) -> str:
-    return " ".join(visible(text).split())
+    return " ".join(escape_control_characters(text).split())

@@ -1,4 +1,4 @@
-"""Check the Qt platform names set in the environment: Qt ends the program if it has none of them."""
+"""Check the Qt platform names in the environment: Qt aborts the program if it has none of these platforms."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ import os
 from pathlib import Path
 
 PLATFORM = "QT_QPA_PLATFORM"
-"""Environment variable with platform names separated by ";", each optionally followed by a colon and arguments."""
+"""Environment variable that lists platform names separated by ";", each optionally followed by a colon and arguments.
+"""
 
 
 def unknown_platforms() -> str:
-    """Return a message with the remedy if the environment names only platforms that Qt does not have; else ""."""
+    """Return an error message with a remedy if Qt has none of the platforms named in the environment; otherwise ""."""
     wanted = [each for each in os.environ.get(PLATFORM, "").split(";") if each.strip()]
     if not wanted:
         return ""
-    known = _known()
+    known = _installed_platforms()
     if not known or any(each.partition(":")[0].strip().casefold() in known for each in wanted):
         return ""
     return (
-        f"Qt has no platform “{'; '.join(wanted)}”, which {PLATFORM} names. "
-        f"Unset {PLATFORM}, or name one of {', '.join(known)}."
+        f"{PLATFORM} is set to “{'; '.join(wanted)}”, a platform that Qt does not have. "
+        f"Unset {PLATFORM}, or set it to one of {', '.join(known)}."
     )
 
 
-def _known() -> list[str]:
-    """Return the names of the installed platforms, read without loading them; an empty list if they cannot be found
-    out."""
+def _installed_platforms() -> list[str]:
+    """Return the names of the installed platform plugins, read without loading them; an empty list if they cannot be
+    determined."""
     from PySide6.QtCore import QLibraryInfo, QPluginLoader
 
     folder = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath), "platforms")

@@ -1,4 +1,4 @@
-"""Services that the window offers to commands, dialogs and panels, as protocols with the methods that callers use."""
+"""Protocols of the services that the window offers to commands, dialogs and panels, with the methods that these use."""
 
 from __future__ import annotations
 
@@ -11,102 +11,101 @@ from PySide6.QtWidgets import QMainWindow
 
 if TYPE_CHECKING:
     from app.background.jobs import Jobs
-    from app.document.opening import Opened
+    from app.document.opening import OpenedFile
     from app.document.picture_settings import PictureSettings
-    from app.document.revision import Ref
-    from app.document.run_tree import Record
+    from app.document.revision import ElementRef
+    from app.document.run_tree import RunRecord
     from app.document.session import Session
     from app.playback.clock import Player
-    from app.playback.sequence import Sequence
+    from app.playback.sequence import PosePlayback
     from app.preferences.settings import Settings
     from app.preferences.theme import Theme
-    from app.runs.answers import Answers
-    from app.runs.films import Films
+    from app.runs.answers import ResultUpdater
+    from app.runs.films import FilmQueue
     from app.runs.job import Simulation
     from app.viewport.stage import Stage
     from core.simulation import Run
 
 
 class RunService(Protocol):
-    """Compute runs, update them as sliders move, run in real time, and keep runs."""
+    """Computes and stores runs, recomputes them as sliders move, and simulates in real time."""
 
-    keeps: str
-    """Setting for when runs are saved with the document: one of `run_keeper.KEEPS`."""
+    save_policy: str
+    """Setting that determines when runs are saved with the document: one of `run_keeper.KEEPS`."""
 
     @property
     def simulation(self) -> Simulation:
-        """The settings of the next run, and the run being computed."""
+        """Settings of the next run, and the run being computed."""
         ...
 
     @property
-    def films(self) -> Films:
-        """The films, rendered in the background."""
+    def films(self) -> FilmQueue:
+        """Films, which are rendered in the background."""
         ...
 
     @property
-    def follows(self) -> bool:
-        """True if the whole run is recomputed as the sliders move."""
+    def recomputes_on_change(self) -> bool:
+        """True if the run is recomputed as the sliders move."""
         ...
 
     @property
-    def live(self) -> bool:
-        """True if the machine runs in real time, or that run is paused."""
+    def is_live(self) -> bool:
+        """True while the machine is simulated in real time, also while paused."""
         ...
 
     @property
     def damping(self) -> str:
-        """The damping of the machine that runs in real time: one of `interactive.DAMPINGS`."""
+        """Artificial damping of the real-time simulation: one of `interactive.DAMPINGS`."""
         ...
 
-    def follow(self, on: bool) -> None:
-        """Turn recomputing of the whole run as the sliders move on or off."""
+    def set_recompute_on_change(self, on: bool) -> None:
+        """Turn on or off the recomputation of the run as the sliders move."""
         ...
 
-    def start_live(self) -> None:
-        """Start running the machine in real time, or end it."""
+    def start_or_end_live(self) -> None:
+        """Start the real-time simulation; if it is running, end it."""
         ...
 
-    def toggle_live(self) -> None:
-        """Pause or resume the machine that runs in real time."""
+    def pause_or_resume_live(self) -> None:
+        """Pause or resume the real-time simulation."""
         ...
 
-    def stop_live(self) -> None:
-        """End the real-time run and keep the recorded motion as a run."""
+    def end_live(self) -> None:
+        """End the real-time simulation and keep the recorded motion as a run."""
         ...
 
-    def damp(self, damping: str) -> None:
-        """Set the damping of the machine that runs in real time."""
+    def set_damping(self, damping: str) -> None:
+        """Set the artificial damping of the real-time simulation."""
         ...
 
 
 class FileService(Protocol):
-    """Open, save, export and recover files."""
+    """Opens, saves, exports and recovers files."""
 
     @property
     def source(self) -> Path | None:
-        """The file that was opened, of any format; None if there is none."""
+        """File that was opened, of any format; None if there is none."""
         ...
 
     @property
     def recoverable(self) -> bool:
-        """True if an earlier program that ended unexpectedly left work that the user has not yet recovered or
-        discarded."""
+        """True if a program that ended unexpectedly left work that the user has neither recovered nor discarded."""
         ...
 
-    def new(self) -> None:
+    def new_model(self) -> None:
         """Start an empty model."""
         ...
 
-    def ask_open(self) -> None:
+    def open_with_dialog(self) -> None:
         """Ask for a file and open it."""
         ...
 
-    def start_example(self, path: Path) -> None:
+    def open_example(self, path: Path) -> None:
         """Open an example."""
         ...
 
-    def replace(self, opened: Opened) -> None:
-        """Show a model that was read, after asking about unsaved work."""
+    def replace_document(self, opened: OpenedFile) -> None:
+        """Show a model that has been read, after asking about unsaved work."""
         ...
 
     def open_run(self, run: Run, path: Path) -> None:
@@ -117,81 +116,81 @@ class FileService(Protocol):
         """Read the open file again."""
         ...
 
-    def compare(self) -> None:
-        """Show how the machine differs from its file."""
+    def compare_with_file(self) -> None:
+        """Show the differences between the machine and its file."""
         ...
 
-    def recover(self) -> None:
+    def offer_recovery(self) -> None:
         """Offer to recover work left by programs that ended unexpectedly."""
         ...
 
     def save(self) -> bool:
-        """Save to the model's file."""
+        """Save to the file of the model."""
         ...
 
-    def ask_save_as(self) -> bool:
-        """Ask for a file and save to it."""
+    def save_with_dialog(self) -> bool:
+        """Ask for a file name and save the model to that file."""
         ...
 
-    def ask_export(self, suffix: str) -> bool:
-        """Ask for a file of another format and write the machine to it."""
+    def export_with_dialog(self, suffix: str) -> bool:
+        """Ask for a file name and export the machine to another format."""
         ...
 
-    def ask_picture(self) -> None:
-        """Ask for a file and write the picture of the view to it."""
+    def save_picture_with_dialog(self) -> None:
+        """Ask for a file name and write a picture of the view to that file."""
         ...
 
     def copy_picture(self) -> None:
-        """Copy the picture of the view to the clipboard."""
+        """Copy a picture of the view to the clipboard."""
         ...
 
 
 class DialogService(Protocol):
-    """Open the dialogs of the window."""
+    """Opens the dialogs of the window."""
 
-    def examples(self) -> None:
+    def open_examples(self) -> None:
         """Open the gallery of examples."""
         ...
 
-    def start_page(self) -> None:
+    def show_start_page(self) -> None:
         """Show the start page over the open document."""
         ...
 
-    def leave_start_page(self) -> bool:
+    def close_start_page(self) -> bool:
         """Close the start page; returns False if it was not visible."""
         ...
 
-    def palette(self) -> None:
+    def open_palette(self) -> None:
         """Open the command palette, which finds a command, function, element or example."""
         ...
 
-    def help(self, topic: str = "") -> None:
+    def open_help(self, topic: str = "") -> None:
         """Show help on a topic; without a topic, on the item under the pointer."""
         ...
 
-    def tour(self, name: str) -> None:
+    def start_tour(self, name: str) -> None:
         """Start a tour, or continue it."""
         ...
 
-    def film(self) -> None:
-        """Open the dialog that makes a film of the run or sequence on the timeline."""
+    def open_film_dialog(self) -> None:
+        """Open the dialog that exports a film of the run or sequence on the timeline."""
         ...
 
-    def keyboard(self) -> None:
-        """Show all keys and mouse gestures."""
+    def open_keyboard_map(self) -> None:
+        """Show the keyboard shortcuts and mouse gestures."""
         ...
 
-    def about(self) -> None:
+    def open_about(self) -> None:
         """Show the program's version and the system."""
         ...
 
-    def licences(self) -> None:
+    def open_licences(self) -> None:
         """Show the licences of the program and its libraries."""
         ...
 
 
 class DerivationService(Protocol):
-    """Step through a derivation."""
+    """Steps through a derivation."""
 
     def begin(self) -> None:
         """Start at the first step."""
@@ -207,7 +206,7 @@ class DerivationService(Protocol):
 
 
 class PlotService(Protocol):
-    """The sheet of plots."""
+    """Sheet of plots."""
 
     def add(self, channels: tuple[str, ...]) -> None:
         """Draw channels in the active plot."""
@@ -218,31 +217,31 @@ class PlotService(Protocol):
         ...
 
     def ask_export(self) -> None:
-        """Ask for a file and write the plots to it."""
+        """Ask for a file name and write the plots to that file."""
         ...
 
 
 class RunListService(Protocol):
-    """The list of runs."""
+    """List of runs."""
 
     def load(self) -> None:
-        """Ask for a file and load its run."""
+        """Ask for a file and load the run in it."""
         ...
 
     def load_from(self, path: Path) -> None:
-        """Load the run of a file."""
+        """Load the run in a file."""
         ...
 
     def take(self, run: Run, path: Path) -> None:
-        """Add a run that was read from a file."""
+        """Add a run that has been read from a file."""
         ...
 
     def save(self) -> None:
-        """Ask for a file and save the current run to it."""
+        """Ask for a file name and save the current run to that file."""
         ...
 
-    def annotate(self, record: Record) -> None:
-        """Ask for the note of a run."""
+    def annotate(self, record: RunRecord) -> None:
+        """Ask for a note about a run."""
         ...
 
     def clear(self) -> None:
@@ -251,171 +250,171 @@ class RunListService(Protocol):
 
 
 class PanelService(Protocol):
-    """The panels around the view."""
+    """Panels around the viewport."""
 
     @property
-    def titles(self) -> Mapping[str, str]:
-        """The current titles of the panels, by id."""
+    def panel_titles(self) -> Mapping[str, str]:
+        """Current titles of the panels, by id."""
         ...
 
     @property
-    def output_idle(self) -> bool:
+    def is_output_empty(self) -> bool:
         """True if the output panel is visible and empty."""
         ...
 
     @property
     def derivation(self) -> DerivationService:
-        """The derivation that the user steps through."""
+        """Service that steps through a derivation."""
         ...
 
     @property
-    def deriving(self) -> bool:
+    def is_derivation_open(self) -> bool:
         """True while a derivation is open."""
         ...
 
     @property
-    def plotting(self) -> bool:
+    def has_plotted_channels(self) -> bool:
         """True if any channel is plotted."""
         ...
 
     @property
     def plots(self) -> PlotService:
-        """The sheet of plots."""
+        """Sheet of plots."""
         ...
 
     @property
-    def runs(self) -> RunListService:
-        """The list of runs."""
+    def run_list(self) -> RunListService:
+        """List of runs."""
         ...
 
-    def show(self, panel: str) -> None:
+    def show_panel(self, panel: str) -> None:
         """Bring a panel to the front."""
         ...
 
-    def reset(self) -> None:
-        """Restore the initial layout of all panels."""
+    def restore_initial_layout(self) -> None:
+        """Restore the initial layout of the panels."""
         ...
 
-    def retitle(self, panel: str, title: str) -> None:
+    def set_panel_title(self, panel: str, title: str) -> None:
         """Change the title of a panel, e.g. to one with a count."""
         ...
 
-    def focus_field(self, field: str) -> None:
-        """Move the focus to a field in the properties of the selected element."""
+    def focus_property_field(self, field: str) -> None:
+        """Move the keyboard focus to a field of the selected element in the properties panel."""
         ...
 
-    def choose_function(self, function: str) -> None:
-        """Open a catalogue function or a Robotica call with its options."""
+    def open_function(self, function: str) -> None:
+        """Open the form of a catalogue function or a Robotica command."""
         ...
 
-    def ask_function(self, function: str, options: Mapping[str, Any]) -> None:
+    def run_function(self, function: str, options: Mapping[str, Any]) -> None:
         """Run a catalogue function in the background and show its result."""
         ...
 
-    def rename_selected(self) -> None:
+    def rename_selected_element(self) -> None:
         """Rename the selected element in the model tree."""
         ...
 
-    def finish_typing(self) -> bool:
-        """Apply unfinished input in the properties and the run settings; returns False if some input is invalid."""
+    def apply_pending_input(self) -> bool:
+        """Apply pending input in the properties and the run settings; return False if some input is invalid."""
         ...
 
-    def enter_line(self, line: str) -> None:
-        """Run a line in the Robotica console and show it."""
+    def run_robotica_line(self, line: str) -> None:
+        """Run a command in the Robotica console and show the console."""
         ...
 
 
 class SceneService(Protocol):
-    """Vectors, paths and saved views shown in the scene with the machine."""
+    """Vectors, paths and saved views that are shown in the scene in addition to the machine."""
 
     @property
-    def vectors_shown(self) -> bool:
+    def has_visible_vectors(self) -> bool:
         """True if any vectors are shown."""
         ...
 
     @property
-    def paths(self) -> tuple[str, ...]:
+    def path_frames(self) -> tuple[str, ...]:
         """Frames whose paths are drawn."""
         ...
 
     @property
-    def pointed(self) -> tuple[float, float, float] | None:
+    def context_menu_point(self) -> tuple[float, float, float] | None:
         """The point (m, world) at which the context menu was last opened; None if there is none."""
         ...
 
-    def shows_vectors(self, kind: str, ref: Ref | None = None) -> bool:
-        """Return True if all vectors of a kind, or the one of an element, are shown."""
+    def shows_vectors(self, kind: str, ref: ElementRef | None = None) -> bool:
+        """Return True if the vectors of a kind are shown: those of all elements, or that of one element."""
         ...
 
-    def toggle_vectors(self, kind: str, ref: Ref | None = None) -> None:
-        """Show or hide all vectors of a kind, or the one of an element."""
+    def toggle_vectors(self, kind: str, ref: ElementRef | None = None) -> None:
+        """Show or hide the vectors of a kind: those of all elements, or that of one element."""
         ...
 
     def hide_vectors(self) -> None:
         """Hide all vectors."""
         ...
 
-    def follow(self, *frames: str) -> None:
+    def draw_paths(self, *frames: str) -> None:
         """Draw the paths of these frames only."""
         ...
 
-    def follow_point(self, frame: str, point: tuple[float, float, float]) -> None:
+    def draw_point_path(self, frame: str, point: tuple[float, float, float]) -> None:
         """Also draw the path of a point (m, in a frame)."""
         ...
 
-    def forget_paths(self) -> None:
-        """Clear all paths and start them again."""
+    def restart_paths(self) -> None:
+        """Clear all paths and start recording them again."""
         ...
 
-    def picture(self, scale: int = 1) -> QImage:
-        """Return an image of the view at `scale` times its resolution, without handles and buttons."""
+    def render_picture(self, scale: int = 1) -> QImage:
+        """Return a picture of the view at `scale` times its resolution, without handles and buttons."""
         ...
 
-    def keep_view(self) -> None:
+    def save_view_with_dialog(self) -> None:
         """Ask for a name and save the current view under it."""
         ...
 
 
 class Workbench(Protocol):
-    """The window, as seen by commands, dialogs and panels."""
+    """Interface of the window for commands, dialogs and panels."""
 
     session: Session
     settings: Settings
     theme: Theme
     jobs: Jobs
     pictures: PictureSettings
-    answers: Answers
+    answers: ResultUpdater
     player: Player
-    sequence: Sequence
+    sequence: PosePlayback
 
     @property
     def runs(self) -> RunService:
-        """The service that computes and keeps runs."""
+        """Service that computes and stores runs."""
         ...
 
     @property
     def files(self) -> FileService:
-        """The service that opens and saves files."""
+        """Service that opens and saves files."""
         ...
 
     @property
     def dialogs(self) -> DialogService:
-        """The service that opens dialogs."""
+        """Service that opens dialogs."""
         ...
 
     @property
     def panels(self) -> PanelService:
-        """The service for the panels around the view."""
+        """Service for the panels around the viewport."""
         ...
 
     @property
     def stage(self) -> Stage:
-        """The 3-D view."""
+        """The 3-D viewport."""
         ...
 
     @property
     def scenery(self) -> SceneService:
-        """The service for vectors, paths and saved views in the 3-D view."""
+        """Service for vectors, paths and saved views in the 3-D viewport."""
         ...
 
     @property
@@ -424,26 +423,26 @@ class Workbench(Protocol):
         ...
 
     @property
-    def full_screen(self) -> bool:
+    def is_full_screen(self) -> bool:
         """True if the window fills the screen."""
         ...
 
-    def fill_screen(self, on: bool) -> None:
+    def set_full_screen(self, on: bool) -> None:
         """Turn full screen on or off."""
         ...
 
-    def leave(self) -> None:
+    def close_program(self) -> None:
         """Close the program, after asking about unsaved work."""
         ...
 
-    def commands(self) -> Mapping[str, QAction]:
-        """Menu actions by command id, enabled as they apply now."""
+    def command_actions(self) -> Mapping[str, QAction]:
+        """QActions of the menus by command id, enabled if they are available now."""
         ...
 
-    def tell(self, severity: str, text: str, choices: dict[str, Callable[[], object]] | None = None) -> None:
+    def show_message(self, severity: str, text: str, choices: dict[str, Callable[[], object]] | None = None) -> None:
         """Show a message; `choices` maps the titles of buttons to their callbacks."""
         ...
 
-    def run(self, command: str) -> None:
+    def run_command(self, command_id: str) -> None:
         """Run a command by its id."""
         ...

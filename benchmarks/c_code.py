@@ -25,7 +25,7 @@ import numpy as np
 import kinetostat as ks
 from benchmarks import problems
 from benchmarks.document import tell
-from core.c_code.companions import compiler
+from core.c_code.companions import find_compiler
 from core.c_code.generate import Generated, UnstableStep, generate_c
 from resources import EXAMPLES, examples
 
@@ -69,7 +69,7 @@ def _made(mech: ks.Mechanism, folder: Path) -> tuple[Generated, float]:
 
 def _foreign(folder: Path, name: str) -> str:
     """Symbols that the object wants of others than <math.h>; "none"."""
-    command = compiler()
+    command = find_compiler()
     if command is None or shutil.which("nm") is None:
         return "not looked at"
     built = folder / f"{name}.o"
@@ -117,7 +117,7 @@ int main(void)
 
 def gap(name: str, model: ks.Model) -> str:
     """The largest residual (rad, m) of a machine's loops in `LONG` steps of its code, looked at each hundredth."""
-    mech, command = ks.Mechanism(model), compiler()
+    mech, command = ks.Mechanism(model), find_compiler()
     if command is None:
         return f"{name}: no compiler"
     with tempfile.TemporaryDirectory() as room:

@@ -196,7 +196,7 @@ def linear_systems() -> Iterator[Row]:
 
 def _settled() -> None:
     """Wait for machine code that is made in the background."""
-    while background.busy():
+    while background.is_busy():
         time.sleep(0.01)
 
 

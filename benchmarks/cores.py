@@ -22,7 +22,7 @@ REPEATS = 15
 def main() -> None:
     """Measure and print."""
     os.environ.pop("KINETOSTAT_THREADS", None)
-    cores = machine_code.threads()
+    cores = machine_code.thread_count()
     print(f"| machine | states | one thread, µs | {cores} threads, µs | ratio |\n| --- | ---: | ---: | ---: | ---: |")
     for machine in machines((10, 50, 200)):
         mech, count = Mechanism(machine.model), STATES // machine.bodies

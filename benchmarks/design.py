@@ -18,9 +18,9 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from benchmarks.document import tell
-from core.design.atlas import GRID, Atlas, atlas_of
+from core.design.atlas import GRID, Atlas, get_atlas
 from core.design.path_fit import PathFit
-from core.design.path_synthesis import drawn_curve, synthesise
+from core.design.path_synthesis import four_bar_coupler_curve, synthesise
 from core.design.target_curves import target
 
 PAGE = Path(__file__).parents[1] / "docs" / "design.md"
@@ -52,12 +52,12 @@ def main(count: int) -> None:
 
 def figures(count: int) -> Iterator[tuple[str, str]]:
     """Measured quantities with their values."""
-    atlas = atlas_of("four_bar")
+    atlas = get_atlas("four_bar")
     swept = atlas.swept
     made = Atlas(atlas.topology, seed=1)
-    swept.poses(swept.guesses(np.zeros(2), np.zeros(swept.mech.nq)), atlas.p(np.ones((2, 5))))
-    yield "atlas of 100,000 × 64 poses with terms in time and in length", f"{cpu(made._made):.1f} s once"
-    q = swept.guesses(np.linspace(0.0, 6.0, POSES), atlas.start[0])
+    swept.poses(swept.guesses_at_angles(np.zeros(2), np.zeros(swept.mech.nq)), atlas.p(np.ones((2, 5))))
+    yield "atlas of 100,000 × 64 poses with terms in time and in length", f"{cpu(made._compute_members):.1f} s once"
+    q = swept.guesses_at_angles(np.linspace(0.0, 6.0, POSES), atlas.start[0])
     p = atlas.p(atlas.shapes[:1])[0]
     rates = {
         name: POSES / cpu(lambda name=name: getattr(swept, name)(q, p), 7) for name in ("points", "poses", "slopes")
@@ -68,8 +68,8 @@ def figures(count: int) -> Iterator[tuple[str, str]]:
     )
     yield "LInK's NumPy solver for the same linkage (published, not run here)", f"{QUOTED / 1e6:.2f} M poses/s"
     unseen = Atlas(atlas.topology, members=count, seed=77)
-    shapes, start, _, _ = unseen._made()
-    w = 0.05 * unseen._curves(shapes, start) * np.exp(0.7j)
+    shapes, start, _, _ = unseen._compute_members()
+    w = 0.05 * unseen._compute_curves(shapes, start) * np.exp(0.7j)
     for timed in (True, False):
         hits, spent, tried = 0, [], w if timed else w[: max(1, len(w) // 5)]
         for k, row in enumerate(tried):
@@ -96,7 +96,7 @@ def _beside_scipy(w) -> Iterator[tuple[str, str]]:
 
         def off(x, points=points, size=size):
             values = dict(zip(names, x, strict=True))
-            found = drawn_curve(values, GRID + values["first"])
+            found = four_bar_coupler_curve(values, GRID + values["first"])
             return np.nan_to_num((found - points) / size, nan=10.0).ravel()
 
         began = time.process_time()
@@ -112,7 +112,7 @@ def _beside_scipy(w) -> Iterator[tuple[str, str]]:
         f"{hits}, {np.mean(spent):.1f} s each",
     )
     goal = target(np.column_stack([w[0].real, w[0].imag]), timed=True)
-    fit = PathFit(atlas_of("four_bar"), goal)
+    fit = PathFit(get_atlas("four_bar"), goal)
     yield "120 starts of the atlas for one of them", f"{cpu(lambda: fit.solved(120), 3):.2f} s"
 
 

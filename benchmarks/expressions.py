@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.measure import Result, processor_time
 from benchmarks.problems import Problem
-from core.codegen.graph_symbols import column, symbols
+from core.codegen.graph_symbols import build_column, scalar_symbols
 from core.mechanics.tree import inline
 from core.mechanism import Mechanism
 from core.numerics.rank import rank
@@ -19,11 +19,11 @@ MOST_STEPS = 100_000
 
 
 def _traced(mech: Mechanism, function: str, x: dict[str, Any]) -> Any:
-    return column(mech.compiled.program.symbolic.body(function, x, "", inline))
+    return build_column(mech.compiled.program.symbolic.build_body(function, x, "", inline))
 
 
 def _symbols(mech: Mechanism) -> dict[str, Any]:
-    return {word: symbols(word, size) for word, size in (("q", mech.nq), ("v", mech.nv), ("u", mech.nv))}
+    return {word: scalar_symbols(word, size) for word, size in (("q", mech.nq), ("v", mech.nv), ("u", mech.nv))}
 
 
 class Idas:
@@ -37,7 +37,7 @@ class Idas:
 
         self.ca, self.problem, self.start = ca, problem, start
         nq, nv, x = mech.nq, mech.nv, _symbols(mech)
-        q, v, a = (column(list(x[word])) for word in "qvu")
+        q, v, a = (build_column(list(x[word])) for word in "qvu")
         balance = _traced(mech, "inverse_dynamics", x)
         for name, value in (problem.torque or {}).items():
             balance[mech.v_names.index(name)] -= value
@@ -89,8 +89,8 @@ class _Explicit:
         self.ca, self.problem, self.start, self.nq = ca, problem, start, mech.nq
         x = _symbols(mech)
         x["u"] = [0.0] * mech.nv
-        self.y = ca.vertcat(*(column(list(x[word])) for word in "qv"))
-        self.f = ca.vertcat(column(list(x["v"])), _traced(mech, "forward_dynamics", x))
+        self.y = ca.vertcat(*(build_column(list(x[word])) for word in "qv"))
+        self.f = ca.vertcat(build_column(list(x["v"])), _traced(mech, "forward_dynamics", x))
 
 
 class Cvodes(_Explicit):

@@ -97,17 +97,17 @@ def pictures(run: Run, name: str) -> None:
 
     window = opened(name)
     turn(2.0)
-    window.docks.show("plots")
+    window.docks.show_panel("plots")
     first = run.mech.q_names[0]
     plot = Plot((f"{first}.q", f"{first}.v", "energy.total"))
     with watched("plotted"):
         window.session.runs.add(run)
         window.plots.add_plot(plot)
-        while window.plots.waiting:
+        while window.plots.has_pending_changes:
             turn(0.005)
     turn(0.5)
     chart = window.plots.charts[0]
-    low, high = chart.window
+    low, high = chart.visible_range
     for share in (1.0, 0.1, 0.001):
         begin = low + 0.3 * (high - low)
         chart.box.setXRange(begin, begin + share * (high - low), padding=0.0)

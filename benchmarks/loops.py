@@ -288,10 +288,12 @@ def evaluations() -> dict[str, dict[str, float]]:
             if longest and count > ONE_PIECE:
                 continue
             closed_forms.LONG = longest
-            code = closed_forms.ClosedForms(mech.compiled.program.symbolic).reduction
+            code = closed_forms.AnalyticClosure(mech.compiled.program.symbolic).reduction_code
             states = [np.tile(each, (20_000 // count, 1)) for each in (np.zeros(mech.nq), v)]
             out, p = np.empty((len(states[0]), code.size)), np.ascontiguousarray(mech.parameter_values())
-            timed.append((count, what, lambda code=code, of=(states, p, out): code.batch(*of), count * len(out)))
+            timed.append(
+                (count, what, lambda code=code, of=(states, p, out): code.evaluate_batch(*of), count * len(out))
+            )
     rounds: list[list[float]] = []
     for _ in range(ROUNDS):
         rounds.append([])

@@ -34,7 +34,7 @@ GOAL = 0.1
 def our_runs(problem: Problem) -> Iterator[Sample]:
     """Of methods and tolerances; made ready once, as those of others, and begun anew for each run."""
     from core.mechanism import Mechanism
-    from core.simulation.live import Slices
+    from core.simulation.live import SliceIntegrator
     from core.simulation.run.initial_state import start_state
 
     mech, end = Mechanism(problem.model), problem.duration
@@ -43,10 +43,10 @@ def our_runs(problem: Problem) -> Iterator[Sample]:
     for method in METHODS:
         for tolerance in TOLERANCES:
             accuracy = {"method": method, "rtol": tolerance, "atol": 1e-2 * tolerance}
-            slices = Slices(mech, y, end, closed_forms=None, max_steps=MOST_STEPS, **whole, **accuracy)
+            slices = SliceIntegrator(mech, y, end, closed_forms=None, max_steps=MOST_STEPS, **whole, **accuracy)
 
-            def work(slices: Slices = slices) -> Result:
-                run = slices.go(y, 0.0, end)
+            def work(slices: SliceIntegrator = slices) -> Result:
+                run = slices.integrate_slice(y, 0.0, end)
                 return run.statistics.cpu, error_of(problem, run.q[-1], run.v[-1])
 
             yield Sample(method, f"{method}, {tolerance:g}", *least(work))

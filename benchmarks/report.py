@@ -98,12 +98,12 @@ def _call(mech: Mechanism, function: str) -> Callable[[Any, Any, Any], Any]:
 def _inside(mech: Mechanism, function: str, states: tuple[np.ndarray, ...]) -> Callable[[], Any] | None:
     """The loop over states in machine code alone, without Python's conversions."""
     name = METHODS[function] if function != "Jacobian" else "jacobian:" + mech.model.bodies[-1].name
-    if mech.compiled.very_long and function == "mass matrix":
+    if mech.compiled.is_very_long and function == "mass matrix":
         return None  # it ends in NumPy
     evaluator = mech.compiled.evaluator(name)
     inputs = list(states[: len(evaluator.sizes)])
     out, code, p = np.empty((len(states[0]), evaluator.size)), evaluator.code, evaluator.p
-    return lambda: code.batch(inputs, p, out)
+    return lambda: code.evaluate_batch(inputs, p, out)
 
 
 class Report:
@@ -126,7 +126,7 @@ class Report:
     def _start(self, machine: Machine) -> Start:
         """The first forward dynamics of a machine never seen before."""
         Mechanism(machines(())[0].model if machines(()) else machine.model)  # imports are done
-        program.forget()
+        program.drop_programs()
         states: list[np.ndarray] = []
 
         def first() -> None:

@@ -107,14 +107,14 @@ class Pictures:
         view.drawn.connect(self._count)
         view.vtk.AddObserver("StartEvent", self._begin)
         view.vtk.AddObserver("EndEvent", self._end)
-        prepare = view.scene.prepare
+        prepare = view.scene.prepare_render
 
         def timed() -> None:
             began = time.thread_time()
             prepare()
             self._preparing += time.thread_time() - began
 
-        view.scene.prepare = timed  # type: ignore[method-assign]
+        view.scene.prepare_render = timed  # type: ignore[method-assign]
 
     def _count(self) -> None:
         self._drawn += 1
@@ -152,15 +152,15 @@ class Pictures:
 def opened(path: Path) -> Window:
     """The window with a file, at rest."""
     from app.preferences.settings import Settings
-    from app.window.start import application
+    from app.window.start import create_application
     from app.window.window import Window
 
-    app = application(sys.argv)
+    app = create_application(sys.argv)
     window = Window(settings=Settings(Path(tempfile.mkdtemp(prefix="kinetostat-")) / "settings.ini"))
     window.resize(*SIZE)
     window.show()
     window.files.open(path)
-    while window.files.opening.busy:
+    while window.files.opening.is_busy:
         turn(0.1)
     turn(CALM)
     seen = app.primaryScreen().size()
@@ -178,9 +178,9 @@ def measured(path: Path) -> tuple[Picture, Picture]:
     coordinate = session.mech.coordinates[min(1, len(session.mech.coordinates) - 1)]
     first = float(session.q[coordinate.index])
     dragged = pictures.median(lambda k: session.preview_coordinates({coordinate.name: first + 0.005 * k}))
-    session.cancel()
+    session.cancel_preview()
     turn(CALM)
-    turned = pictures.median(lambda _k: view.viewpoint.look(camera.orbit(view.scene.view, 0.02, 0.0)))
+    turned = pictures.median(lambda _k: view.viewpoint.set_view(camera.orbit(view.scene.view, 0.02, 0.0)))
     window.dispose()
     return dragged, turned
 

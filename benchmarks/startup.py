@@ -71,9 +71,9 @@ def watched(file: str) -> None:
 
     from app.window import start
 
-    appear, begin = start.OpeningFrame.appear, start.begin_services
+    appear, begin = start.SplashFrame.show_at_once, start.start_deferred_services
 
-    def seen(frame: start.OpeningFrame) -> None:
+    def seen(frame: start.SplashFrame) -> None:
         appear(frame)
         report("window: a frame with the file's name")
 
@@ -83,8 +83,8 @@ def watched(file: str) -> None:
         QTimer.singleShot(0, lambda: report("window: everything usable"))
         QTimer.singleShot(SETTLED, lambda: (report("window: four seconds later"), os._exit(0)))
 
-    start.OpeningFrame.appear, start.begin_services = seen, begun  # type: ignore[method-assign, assignment]
-    start.start(file, ["kinetostat"])
+    start.SplashFrame.show_at_once, start.start_deferred_services = seen, begun  # type: ignore[method-assign, assignment]
+    start.run_program(file, ["kinetostat"])
 
 
 # ------------------------------------------------------------------------------- around it

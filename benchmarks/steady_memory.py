@@ -67,17 +67,17 @@ def parts(title: str, window: Window, times: int, step: Callable[[int], None]) -
 def main() -> None:
     """Print the rows."""
     os.environ.setdefault("QT_QPA_PLATFORM", "xcb")
-    from app.dialogs.leaving import Wanted
+    from app.dialogs.leaving import SaveChoice
     from app.preferences.settings import Settings
     from app.window import files
-    from app.window.start import application
+    from app.window.start import create_application
     from app.window.window import Window
     from core.model.edits import edits
     from resources import EXAMPLES
 
     machines, changes, runs = (*map(int, sys.argv[1:]), *(200, 1000, 100)[len(sys.argv) - 1 :])
-    files.ask = lambda *_: Wanted()  # what is unsaved may go
-    application(sys.argv)
+    files.ask = lambda *_: SaveChoice()  # what is unsaved may go
+    create_application(sys.argv)
     window = Window(settings=Settings(Path(tempfile.mkdtemp(prefix="kinetostat-")) / "settings.ini"))
     window.guard.remove()  # what goes wrong here is to end this program
     window.show()
@@ -85,7 +85,7 @@ def main() -> None:
 
     def open_one(k: int, names: Sequence[str] = MACHINES) -> None:
         window.files.open(EXAMPLES / f"{names[k % len(names)]}.kst")
-        wait(lambda: not window.files.opening.busy)
+        wait(lambda: not window.files.opening.is_busy)
 
     def edit(k: int) -> None:
         body = session.model.bodies[-1]
@@ -94,9 +94,9 @@ def main() -> None:
 
     def run(_k: int) -> None:
         open_one(0, EDITED)
-        simulation.choose(duration=0.2, output=0.01)
+        simulation.change_settings(duration=0.2, output=0.01)
         simulation.start()
-        wait(lambda: not simulation.running)
+        wait(lambda: not simulation.is_running)
 
     print(f"{'':16}" + "".join(f"{word:>10}" for word in ("MB", "objects", "actors", "widgets", *COUNTED)))
     parts("machines", window, machines, open_one)

@@ -29,9 +29,9 @@ import numpy as np
 import kinetostat as ks
 import resources
 from benchmarks.document import tell
-from core.simulation.machine_code.records import place_of
+from core.simulation.machine_code.records import array_address
 from core.simulation.run.begun_run import begin_contact_states
-from core.studies.sample_rows import Machine
+from core.studies.sample_rows import StudyMachine
 
 PAGE = Path(__file__).parents[1] / "docs" / "studies.md"
 TURNS = 12
@@ -51,24 +51,24 @@ def study(limits: str, runs: int) -> ks.Study:
     return found.record(tip="at(tool.position, end)", worst="max(abs(joint2.v))")
 
 
-def loop_of(machine: Machine) -> Callable[[], None]:
+def loop_of(machine: StudyMachine) -> Callable[[], None]:
     """The compiled loop of one run."""
     runs = machine.prepared
     p = machine.mech.parameter_values()
     assert runs.run({}, {}, {}, lambda: False) is not None
-    made, advance, times = runs.memory(p)
+    made, advance, times = runs.reset_memory(p)
     room = np.empty((len(times), len(made.state.y)))
 
     def once() -> None:
-        runs.memory(p)
+        runs.reset_memory(p)
         begin_contact_states(made)
         made.state.budget = 1_000_000
-        advance(made.state.place, place_of(room), len(times))
+        advance(made.state.place, array_address(room), len(times))
 
     return once
 
 
-def processor_times(machine: Machine, values: Any) -> tuple[float, float]:
+def processor_times(machine: StudyMachine, values: Any) -> tuple[float, float]:
     """(row, loop) least processor seconds, in turns."""
     once = loop_of(machine)
     machine.rows(values[:2])

@@ -18,10 +18,10 @@ from benchmarks.document import put
 from core.files import load
 from core.model import DHChain, DHRow, Gravity, Inertia, Model, Parameter, World
 from core.symbolic import Robot, robot
-from core.symbolic.export import Cost
-from core.symbolic.forms import operations, summed
-from core.symbolic.recursion_code import recursion
-from core.symbolic.terms import expanded, terms_of
+from core.symbolic.export import OperationCount
+from core.symbolic.forms import count_operations, make_sum
+from core.symbolic.recursion_code import build_recursion
+from core.symbolic.terms import collect_terms, write_products
 from resources import examples
 
 LINKS = 3
@@ -62,7 +62,7 @@ def ours(model: Model, symbols: str | None) -> tuple[float, float, Robot]:
     def raw() -> None:
         last[:] = [robot(model, symbols=symbols)]
         for what in ("M", "C", "G"):
-            last[0].exact(what)
+            last[0].exact_entries(what)
 
     def written() -> None:
         for what in ("M", "C", "G"):
@@ -140,10 +140,12 @@ class Row(NamedTuple):
 def row(title: str, model: Model, symbols: str | None) -> Row:
     """Measure a robot."""
     raw, written, r = ours(model, symbols)
-    whole = [x for what in ("M", "C", "G") for entries in r.exact(what) for x in entries]
-    terms = sum(operations(summed(expanded(terms_of(x, r.groups)))) for x in whole)
-    cost = Cost(form for what in ("M", "C", "G") for entries in r.form(what) for form in entries)
-    found = Row(title, len(r.values), raw, written, terms, cost.written, cost.shared, recursion(r, "tau").operations)
+    whole = [x for what in ("M", "C", "G") for entries in r.exact_entries(what) for x in entries]
+    terms = sum(count_operations(make_sum(write_products(collect_terms(x, r.parallel_angle_groups)))) for x in whole)
+    cost = OperationCount(form for what in ("M", "C", "G") for entries in r.form(what) for form in entries)
+    found = Row(
+        title, len(r.values), raw, written, terms, cost.written, cost.shared, build_recursion(r, "tau").operation_count
+    )
     print(found, file=sys.stderr, flush=True)
     return found
 

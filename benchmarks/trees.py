@@ -9,10 +9,10 @@ import numpy as np
 
 from core.joints import Prismatic, Revolute
 from core.mechanics.multibody.number_reader import Numbers
-from core.mechanics.multibody.topology import topology_of
-from core.mechanics.multibody.tree_of_model import machine_of
+from core.mechanics.multibody.topology import build_topology
+from core.mechanics.multibody.tree_of_model import build_machine
 from core.model import Model
-from core.numerics.spatial.inertia import split
+from core.numerics.spatial.inertia import split_inertia
 
 
 class Part(NamedTuple):
@@ -54,11 +54,11 @@ class Described(NamedTuple):
 
 def described(model: Model) -> Described:
     """A tree in plain numbers. Raises ValueError for loops, other joints, friction and other forces."""
-    topology = topology_of(model)
-    machine = machine_of(topology, Numbers(model.expanded.values(), model.origin))
+    topology = build_topology(model)
+    machine = build_machine(topology, Numbers(model.expanded.values(), model.origin))
     plain = all(isinstance(link.law, Revolute | Prismatic) and link.coupling is None for link in machine.tree.links)
     rubbing = any(
-        link.friction.acts or any((link.armature, link.damping, link.stiffness)) for link in machine.tree.links
+        link.friction.has_friction or any((link.armature, link.damping, link.stiffness)) for link in machine.tree.links
     )
     if topology.cuts or not plain or rubbing or any(force.kind != "line" for force in model.forces):
         raise ValueError("a tree of frictionless revolute and prismatic joints is needed")
@@ -81,7 +81,7 @@ def _place(place: Any) -> tuple[int, Any]:
 
 
 def _part(link: Any) -> Part:
-    mass, center, I = split(link.inertia)
+    mass, center, I = split_inertia(link.inertia)
     tensor = np.array([[I.xx, I.xy, I.xz], [I.xy, I.yy, I.yz], [I.xz, I.yz, I.zz]], dtype=float)
     rotation = np.array(link.placement.rotation, dtype=float)
     return Part(

@@ -50,12 +50,12 @@ def opened(name: str) -> Window:
     from app.document.session import Session
     from app.panels.properties.panel import prepare_forms
     from app.preferences.settings import Settings
-    from app.window.start import application, freeze_existing_objects
+    from app.window.start import create_application, freeze_existing_objects
     from app.window.window import Window
     from core.files import load
     from resources import examples
 
-    application(sys.argv)
+    create_application(sys.argv)
     session = Session(load(next(example.path for example in examples() if example.name == name)))
     window = Window(session, Settings(Path(tempfile.mkdtemp(prefix="kinetostat-")) / "settings.ini"))
     window.show()
@@ -100,7 +100,7 @@ class Drawing:
             self._end()
 
         scene.render = timed
-        if window.viewport.composed:
+        if window.viewport.is_hardware_composed:
             window.viewport.canvas.aboutToCompose.connect(self._begin)
             window.viewport.canvas.frameSwapped.connect(self._end)
 

@@ -47,13 +47,13 @@ class Painted:
 
 def plotted(window: Window) -> None:
     """Joint coordinates and speeds, a plot each."""
-    from app.plotting.channels import likely
+    from app.plotting.channels import suggest_plots
     from app.plotting.curves import Plot
 
     record = window.session.runs.current
     assert record is not None
-    window.docks.show("plots")
-    for x, channels in list(likely(record.run).values())[:PLOTS]:
+    window.docks.show_panel("plots")
+    for x, channels in list(suggest_plots(record.run).values())[:PLOTS]:
         window.plots.add_plot(Plot(channels, x))
 
 
@@ -68,11 +68,11 @@ def latencies(name: str) -> tuple[list[float], list[float], list[float]]:
     def move(value: float) -> None:
         before = len(heard)
         session.preview_coordinates({session.mech.q_names[0]: value})
-        while len(heard) == before or window.plots.waiting:
+        while len(heard) == before or window.plots.has_pending_changes:
             turn(0.0005)
         turn(0.0)
 
-    window.what_if.switch(True)
+    window.what_if.set_enabled(True)
     while not heard:
         turn(0.01)
     plotted(window)
@@ -88,7 +88,7 @@ def latencies(name: str) -> tuple[list[float], list[float], list[float]]:
         drawn.append(painted.seconds - before)
         used.append(time.thread_time() - work)
         turn(0.05)
-    session.cancel()
+    session.cancel_preview()
     window.dispose()
     return took, drawn, used
 
@@ -104,7 +104,7 @@ def drags(name: str) -> list[float]:
         began = time.perf_counter()
         session.preview_coordinates({coordinate.name: first + 0.005 * k})
         taken.append(time.perf_counter() - began)
-    session.cancel()
+    session.cancel_preview()
     window.dispose()
     return taken
 

@@ -30,7 +30,7 @@ def answers() -> Rows:
         turn(1.5)
         watch = Watch(window)
         for function in functions:
-            window.panels.choose_function(function)
+            window.panels.open_function(function)
             asked = _Asked(window)
             yield f"{function} of {name}", watch.step(asked.run, lambda asked=asked: asked.over, 1.0)  # type: ignore[misc]
             yield f"  stopped, {function} of {name}: until it ends", _stopped(window)

@@ -65,7 +65,7 @@ def designs() -> Rows:
     window = opened("four_bar")
     turn(1.5)
     watch = Watch(window)
-    yield "panel Design shown", watch.step(lambda: window.docks.show("design"), calm=CALM)
+    yield "panel Design shown", watch.step(lambda: window.docks.show_panel("design"), calm=CALM)
     panel: Any = window.docks.panels["design"]
     page = panel.machine_page
     page.vary.check("a", "b", "c", "d")
@@ -94,7 +94,7 @@ def studies() -> Rows:
     window = opened("engine_v6")
     turn(1.5)
     watch = Watch(window)
-    yield "panel Studies shown", watch.step(lambda: window.docks.show("studies"), calm=CALM)
+    yield "panel Studies shown", watch.step(lambda: window.docks.show_panel("studies"), calm=CALM)
     panel: Any = window.docks.panels["studies"]
     panel.asked.count.setText("1000")
     yield from _asked(watch, "study of the V6", panel.start, panel.stop, lambda: panel.work is None)
@@ -110,7 +110,7 @@ def fits() -> Rows:
     window = opened("puma560")
     turn(1.5)
     watch = Watch(window)
-    yield "panel Identification shown", watch.step(lambda: window.docks.show("identification"), calm=CALM)
+    yield "panel Identification shown", watch.step(lambda: window.docks.show_panel("identification"), calm=CALM)
     panel: Any = window.docks.panels["identification"]
     over = panel.kind.isEnabled
     window.session.runs.add(_run(window))
@@ -136,7 +136,7 @@ def maps() -> Rows:
         window = opened(name)
         turn(1.5)
         watch, functions = Watch(window), window.functions
-        yield f"form of the map, {name}", watch.step(lambda: window.panels.choose_function("workspace"), calm=CALM)  # noqa: B023
+        yield f"form of the map, {name}", watch.step(lambda: window.panels.open_function("workspace"), calm=CALM)  # noqa: B023
         form = functions.form
         assert form is not None
         form.show_options(form.options() | {"kind": kind, "samples": 200_000})

@@ -31,7 +31,7 @@ from benchmarks.window_answers import answers
 from benchmarks.window_searches import searches
 
 if TYPE_CHECKING:
-    from app.document.run_tree import Record
+    from app.document.run_tree import RunRecord
     from app.window.window import Window
     from core.simulation import Run
 
@@ -61,9 +61,9 @@ def recorded(window: Window, samples: int = SAMPLES, scale: float = 1.0) -> Run:
     return simulate(mech, 10.0, output=10.0 / (samples - 1), v0=v)
 
 
-def shown(window: Window, run: Run) -> Record:
+def shown(window: Window, run: Run) -> RunRecord:
     """A run in the session, the plots in front."""
-    window.docks.show("plots")
+    window.docks.show_panel("plots")
     record = window.session.runs.add(run)
     turn(0.5)
     return record
@@ -71,7 +71,7 @@ def shown(window: Window, run: Run) -> Record:
 
 def drawn(window: Window) -> Callable[[], bool]:
     """Return True if the plots show all curves."""
-    return lambda: not window.plots.waiting
+    return lambda: not window.plots.has_pending_changes
 
 
 # ------------------------------------------------------------------------------- plots
@@ -142,11 +142,11 @@ def six_plots_with(window: Window, samples: int) -> Rows:
 
 def filled(window: Window, run: Run) -> None:
     """Six plots of a run."""
-    from app.plotting.channels import likely
+    from app.plotting.channels import suggest_plots
     from app.plotting.curves import Plot
 
     shown(window, run)
-    plots = [Plot(channels, x) for x, channels in likely(run).values()]
+    plots = [Plot(channels, x) for x, channels in suggest_plots(run).values()]
     plots.append(Plot(tuple(f"{name}.a" for name in run.mech.joint_names[:6])))
     for plot in plots[:6]:
         window.plots.add_plot(plot)
@@ -175,7 +175,7 @@ def derivation() -> Rows:
 
     window = opened("puma560")
     watch = ready(window)
-    window.docks.show("output")
+    window.docks.show_panel("output")
     context = window.session.context()
     for name in ("derivation", "derive"):
         result = call(name, context)
@@ -208,7 +208,7 @@ def opening() -> Rows:
 
     window = opened("two_link")
     watch, documents = ready(window), window.files
-    over = lambda: not documents.opening.busy  # noqa: E731
+    over = lambda: not documents.opening.is_busy  # noqa: E731
     files = {each.name: each.path for each in examples() if each.name in ("puma560", "stewart", "engine_v6")}
     for name, path in {
         **files,
@@ -220,7 +220,7 @@ def opening() -> Rows:
 
 def elements() -> Rows:
     """Elements chosen, each kind for the first time."""
-    from app.document.session import Ref
+    from app.document.session import ElementRef
 
     window = opened("forces")
     watch = ready(window)
@@ -228,7 +228,7 @@ def elements() -> Rows:
     for collection in ("joints", "bodies", "frames", "forces", "sensors"):
         found = getattr(model, collection)
         if found:
-            ref = Ref(collection, found[0].name)
+            ref = ElementRef(collection, found[0].name)
             cost = watch.step(lambda ref=ref: window.session.select(ref), calm=0.4)  # type: ignore[misc]
             yield f"first of {collection} chosen", cost
     ended(window)
@@ -246,21 +246,21 @@ def pulled() -> Rows:
 def pulled_of(window: Window, name: str, body: str) -> Rows:
     """See `pulled`."""
     from app.tools.move import ITERATIONS, SETTLE
-    from core.analysis.inverse_kinematics import reach
+    from core.analysis.inverse_kinematics import move_frame_to_target
 
     watch, session = ready(window), window.session
     start = np.asarray(session.mech.frame(session.q, body, p=session.p))[:3, 3]
 
     def pull(k: int) -> None:
         target = start + np.array([0.04 * k, 0.02 * k, 0.05 * k])
-        found = reach(
+        found = move_frame_to_target(
             session.mech, session.q, body, target, session.p, point=np.zeros(3), iterations=ITERATIONS, settle=SETTLE
         )
         session.preview(q=found.q)
 
     costs = [watch.turn(lambda k=k: pull(k)) for k in range(MOVES)]  # type: ignore[misc]
     yield f"{body} of {name} pulled out of reach", max(costs, key=lambda cost: cost.longest)
-    session.cancel()
+    session.cancel_preview()
     ended(window)
 
 
@@ -272,18 +272,18 @@ def what_if() -> Rows:
 
 def what_if_of(window: Window, name: str) -> Rows:
     """See `what_if`. All turns: of one movement, in the middle; drawing: of one movement."""
-    from app.plotting.channels import likely
+    from app.plotting.channels import suggest_plots
     from app.plotting.curves import Plot
 
     watch, session = ready(window), window.session
     heard: list[float] = []
     window.what_if.made.connect(heard.append)
-    window.what_if.switch(True)
+    window.what_if.set_enabled(True)
     while not heard:
         turn(0.01)
     assert session.runs.current is not None
-    window.docks.show("plots")
-    for x, channels in list(likely(session.runs.current.run).values())[:2]:
+    window.docks.show_panel("plots")
+    for x, channels in list(suggest_plots(session.runs.current.run).values())[:2]:
         window.plots.add_plot(Plot(channels, x))
     turn(1.0)
     first, costs = float(session.q[0]), []
@@ -292,13 +292,13 @@ def what_if_of(window: Window, name: str) -> Rows:
         costs.append(
             watch.step(
                 lambda value=value: session.preview_coordinates({session.mech.q_names[0]: value}),  # type: ignore[misc]
-                lambda made=made: len(heard) > made and not window.plots.waiting,
+                lambda made=made: len(heard) > made and not window.plots.has_pending_changes,
                 0.02,  # type: ignore[misc]
             )
         )
     costs = costs[BEFORE:]
     yield f"what-if, two plots, {name}: a movement", Cost.usual(costs)
-    session.cancel()
+    session.cancel_preview()
     ended(window)
 
 
@@ -306,11 +306,11 @@ def long_run() -> Rows:
     """A run of 10⁵ steps that grows in the window."""
     window = opened("puma560")
     watch = ready(window)
-    window.docks.show("plots")
+    window.docks.show_panel("plots")
     simulation = window.simulation
-    simulation.choose(duration=100.0, method="rk4", step=1e-3, output=1e-3, start="rest")
+    simulation.change_settings(duration=100.0, method="rk4", step=1e-3, output=1e-3, start="rest")
     window.plots.add(["joint1.q", "energy.total"])
-    cost = watch.step(simulation.start, lambda: not simulation.running and not window.plots.waiting, 1.0)
+    cost = watch.step(simulation.start, lambda: not simulation.is_running and not window.plots.has_pending_changes, 1.0)
     assert window.session.runs.current is not None
     yield f"a run of {len(window.session.runs.current.run) - 1} steps grows in a plot", cost
     ended(window)

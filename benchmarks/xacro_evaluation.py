@@ -14,8 +14,8 @@ from collections import Counter
 from pathlib import Path
 
 from core.errors import CodeRefused, FileError
-from core.files.source import Options, Source, Trusted, source_of_file
-from core.files.xacro.reader import expanded
+from core.files.source import ReadOptions, Source, TrustedFile, source_from_file
+from core.files.xacro.reader import expand
 
 NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
@@ -28,10 +28,10 @@ def packages_in(folders: list[Path]) -> dict[str, str]:
     return {name.group(1): str(folder) for name, folder in named if name is not None}
 
 
-def text_or_error(source: Source, options: Options) -> tuple[str, FileError | None]:
+def text_or_error(source: Source, options: ReadOptions) -> tuple[str, FileError | None]:
     """The URDF text, or what is said instead."""
     try:
-        return ADDRESS.sub("0x…", expanded(source, options).decode()), None
+        return ADDRESS.sub("0x…", expand(source, options).decode()), None
     except FileError as error:
         return "", error
 
@@ -39,11 +39,11 @@ def text_or_error(source: Source, options: Options) -> tuple[str, FileError | No
 def compared(file: Path, packages: dict[str, str]) -> tuple[str, str]:
     """(how the two ways compare, what to tell of it)."""
     try:
-        source = source_of_file(file)
+        source = source_from_file(file)
     except FileError as error:
         return "not read", str(error)
-    ours, error = text_or_error(source, Options(packages=packages))
-    theirs, other = text_or_error(source, Options(packages=packages, trusted=frozenset({Trusted.of(source)})))
+    ours, error = text_or_error(source, ReadOptions(packages=packages))
+    theirs, other = text_or_error(source, ReadOptions(packages=packages, trusted=frozenset({TrustedFile.of(source)})))
     if error is None and other is None:
         return ("same", "") if ours == theirs else ("different", difference(ours, theirs))
     if error is not None and other is not None:

@@ -1,4 +1,4 @@
-"""Errors with a message to the user: what went wrong, where, why, and the remedy.
+"""Exceptions with a message for the user: what went wrong, where, and the remedy.
 
 Everything the kernel raises on purpose is a `KinetostatError`; every surface (window, command line,
 console) shows `str(error)` and never a traceback. Text from files is displayed with its control characters and
@@ -13,13 +13,13 @@ from typing import Any
 
 
 class KinetostatError(Exception):
-    """An error with a message to the user.
+    """An error with a message for the user.
 
     what   : one sentence, e.g. "The joint has no axis."
     where  : component and field, e.g. "joint 'elbow', axis"
     file   : path of the file concerned, if any
     line   : line number in that file (first line is 1)
-    remedy : what the person can do, one sentence
+    remedy : what the user can do, one sentence
     """
 
     def __init__(
@@ -48,18 +48,19 @@ class KinetostatError(Exception):
         return f"{text} {_single_line(self.remedy)}" if self.remedy else text
 
     def at(self, *, where: str = "", file: str = "", line: int | None = None) -> KinetostatError:
-        """Return the same error with missing location data filled in (for re-raising closer to the user)."""
+        """Return the same error with missing location data filled in, to be raised again where the location is
+        known."""
         self.where = self.where or where
         self.file = self.file or file
         self.line = self.line if self.line is not None else line
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt_error, (type(self), self.__dict__.copy())
+        return _rebuild_error, (type(self), self.__dict__.copy())
 
 
 LONGEST = 600
-"""Maximum characters shown of a part of a message."""
+"""Largest number of characters shown of each part of a message."""
 
 
 def _single_line(text: str) -> str:
@@ -68,14 +69,14 @@ def _single_line(text: str) -> str:
     return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
 
 
-def _rebuilt_error(kind: type[KinetostatError], state: dict[str, object]) -> KinetostatError:
+def _rebuild_error(kind: type[KinetostatError], state: dict[str, object]) -> KinetostatError:
     error = kind.__new__(kind, state["what"])
     error.__dict__.update(state)
     return error
 
 
 class ModelError(KinetostatError):
-    """Inconsistent document: duplicate name, unknown reference, value of the wrong kind."""
+    """Inconsistent model: duplicate name, unknown reference, value of the wrong type."""
 
 
 class FileError(KinetostatError):
@@ -83,21 +84,21 @@ class FileError(KinetostatError):
 
 
 class CodeRefused(FileError):
-    """A file requires its own code to be run, which the user has not allowed.
+    """A file contains code that must be run to read it, and the user has not allowed that.
 
-    allow : what allows it (`core.files.Trusted`), None if nothing does
+    allow : what allows it (`core.files.TrustedFile`), None if nothing does
     """
 
     allow: Any = None
 
     @property
     def message(self) -> str:
-        """Return the message without its remedy, for a dialog that offers one."""
+        """Return the message without its remedy, for a dialog that offers the remedy as a button."""
         return str(self).removesuffix(self.remedy).rstrip()
 
 
 class ExpressionError(KinetostatError):
-    """A formula cannot be parsed or has no value."""
+    """A formula cannot be parsed or evaluated."""
 
 
 class AssemblyError(KinetostatError):
@@ -122,33 +123,33 @@ class SimulationError(KinetostatError):
     time: float | None = None
 
 
-def listed(words: Sequence[str]) -> str:
-    """Return words joined with commas and "and"."""
+def join_words(words: Sequence[str]) -> str:
+    """Join words with commas and a final "and"."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def near_misses(name: str, names: Iterable[str]) -> str:
-    """Return the remedy for an unknown name: the names that are likely meant, or some of the available ones."""
+def suggest_names(name: str, names: Iterable[str]) -> str:
+    """Return the remedy for an unknown name: the names that were probably meant, or some of the available names."""
     known = sorted(names) if isinstance(names, set | frozenset) else list(names)
-    if close := likely_meant(name, known):
+    if close := find_likely_names(name, known):
         return f"Did you mean {', '.join(close)}?"
     inside = [each for each in known if each.startswith(f"{name.rpartition('.')[0]}.")]
     shown = inside or known
     return "Known: " + ", ".join(shown[:8]) + (" …" if len(shown) > 8 else ".") if known else "None is known."
 
 
-def likely_meant(name: str, names: Iterable[str]) -> list[str]:
-    """Return at most three known names that an unknown name may mean: differing only in case, synonyms in other
-    programs, or similar spelling."""
+def find_likely_names(name: str, names: Iterable[str]) -> list[str]:
+    """Return at most three known names that were probably meant by an unknown name: names that differ only in case,
+    names with that synonym in other programs, or names of similar spelling."""
     import difflib
 
-    from core.synonyms import meant_by
+    from core.synonyms import find_meant_names
 
     known = list(names)
     same = [each for each in known if each.casefold() == name.casefold()]
-    return same[:3] or meant_by(name, known)[:3] or difflib.get_close_matches(name, known, 3, 0.5)
+    return same[:3] or find_meant_names(name, known)[:3] or difflib.get_close_matches(name, known, 3, 0.5)
 
 
 _UNSEEN = re.compile(
@@ -161,10 +162,10 @@ _UNSEEN = re.compile(
 )
 
 
-def visible(text: str) -> str:
-    """Return the text with control characters and direction marks as escapes such as `\\u001b`, as in JSON."""
-    return _UNSEEN.sub(_escape_sequence, text.replace("\r\n", "\n"))
+def escape_control_characters(text: str) -> str:
+    """Escape control characters and text-direction marks, as in JSON: `\\u001b`."""
+    return _UNSEEN.sub(_format_escape, text.replace("\r\n", "\n"))
 
 
-def _escape_sequence(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+def _format_escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"

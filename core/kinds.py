@@ -1,4 +1,5 @@
-"""Families of kinds (of joints, forces, constraints): each kind is one class that defines everything the program needs.
+"""Families of kinds (of joints, forces, constraints). Each kind is a class that defines everything the program needs to
+know about it.
 
 A family is made from an abstract base class. A kind enters it only when it has every member that the base leaves
 open: abstract methods, and facts that are declared without a value (`title: ClassVar[str]`). Who asks for a kind that
@@ -17,31 +18,31 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, ClassVar, Generic, TypeVar, get_origin
 
-from core.errors import KinetostatError, ModelError, listed, near_misses
-from core.synonyms import meant_by
+from core.errors import KinetostatError, ModelError, join_words, suggest_names
+from core.synonyms import find_meant_names
 
 K = TypeVar("K")
 AnyKind = TypeVar("AnyKind", bound=type)
 
 PACKAGE_REMEDY = "Repair or update the package, then restart the program."
 GROUP = "kinetostat.kinds"
-"""Entry-point group through which installed packages provide kinds."""
+"""Entry-point group under which installed packages provide kinds."""
 
 
 class UnknownKind(ModelError, KeyError):
-    """A kind that the family does not have."""
+    """Reference to a kind that the family does not have."""
 
     __str__ = ModelError.__str__
 
 
 class KindError(ModelError, TypeError):
-    """A class that is not a valid kind: incomplete, inconsistent, or with a name already taken."""
+    """Class that is not a valid kind: incomplete, inconsistent, or with a name that is already taken."""
 
     __str__ = ModelError.__str__
 
 
 class Kinds(Mapping[str, type[K]], Generic[K]):
-    """The kinds of one family by name, in display order.
+    """Kinds of one family by name, in the order in which they are displayed.
 
     family : what the kinds are kinds of, in words ("joint"); base : the abstract class of all; find : gives further
     kinds when somebody first asks for one; check : tries a kind that people add, and raises KindError; it makes the
@@ -62,29 +63,29 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
         self._kinds: dict[str, type[K]] = {}
         self._find = find
         for kind in kinds:
-            self.take(kind)
+            self.add_kind(kind)
         if check is not None:
             _open.append(self)
 
     def add(self, kind: type[K]) -> type[K]:
-        """Add a kind and return it; a redefined kind (its module was run again) replaces the earlier one. Raises
-        KindError if it is incomplete, or its name is taken."""
-        self._found()  # its own kinds come first
-        return self.take(kind)
+        """Add a user-defined kind and return it. A kind that is defined again, because its module was run again,
+        replaces the earlier one. Raises KindError if it is incomplete or its name is taken."""
+        self._discover()  # its own kinds come first
+        return self.add_kind(kind)
 
-    def _found(self) -> dict[str, type[K]]:
+    def _discover(self) -> dict[str, type[K]]:
         """Return all kinds, discovering them on first use."""
         if self._find is not None:
             for kind in self._find():
-                self.take(kind)
+                self.add_kind(kind)
             self._find = None
         return self._kinds
 
-    def take(self, kind: type[K]) -> type[K]:
-        """Add a kind, built-in or user-defined."""
+    def add_kind(self, kind: type[K]) -> type[K]:
+        """Check a built-in or user-defined kind and add it."""
         if not (isinstance(kind, type) and issubclass(kind, self.base)):
             raise KindError(f"{kind!r} is not a kind of {self.family}: it does not derive from {self.base.__name__}.")
-        if lacking := missing_members(kind):
+        if lacking := find_missing_members(kind):
             raise KindError(f"The {self.family} kind {kind.__name__} lacks {', '.join(lacking)}.")
         name = getattr(kind, self.named_by)
         if _module_and_name(self._kinds.get(name, kind)) != _module_and_name(kind):
@@ -95,31 +96,31 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
         return kind
 
     def __getitem__(self, name: str) -> type[K]:
-        kinds = self._kinds if self._find is None else self._found()
+        kinds = self._kinds if self._find is None else self._discover()
         if name not in kinds:
             raise UnknownKind(
                 f"There is no kind of {self.family} called '{name}'.",
                 where=self.family,
-                remedy=near_misses(name, list(kinds)),
+                remedy=suggest_names(name, list(kinds)),
             )
         return kinds[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found())
+        return iter(self._discover())
 
     def __len__(self) -> int:
-        return len(self._found())
+        return len(self._discover())
 
 
-def declared_objects(package: str, folder: Iterable[str], word: str) -> list[Any]:
-    """Return the objects that a package's modules declare under a word, such as `LOOK`, sorted by their names."""
+def find_declared_objects(package: str, folder: Iterable[str], attribute: str) -> list[Any]:
+    """Return the objects that the modules of a package declare under a given name, such as `LOOK`, sorted by module."""
     modules = [import_module(f"{package}.{each.name}") for each in iter_modules(folder)]
-    return [getattr(module, word) for module in modules if hasattr(module, word)]
+    return [getattr(module, attribute) for module in modules if hasattr(module, attribute)]
 
 
-def declared_kinds(package: str, base: type[K]) -> list[type[K]]:
-    """Import a package's modules and return the kinds that they define, sorted by module: classes that derive from
-    `base` and state a name or a title of their own."""
+def find_declared_kinds(package: str, base: type[K]) -> list[type[K]]:
+    """Import the modules of a package and return the kinds that they define, sorted by module: classes that derive from
+    `base` and have a name or title of their own."""
     found: list[type[K]] = []
     for each in iter_modules(import_module(package).__path__):
         module = import_module(f"{package}.{each.name}")
@@ -128,8 +129,9 @@ def declared_kinds(package: str, base: type[K]) -> list[type[K]]:
     return found
 
 
-def missing_members(kind: type[Any]) -> list[str]:
-    """Return what a class leaves undefined: abstract methods, and class variables declared without a value."""
+def find_missing_members(kind: type[Any]) -> list[str]:
+    """Return the names of members that a class does not define: abstract methods, and class variables that are declared
+    without a value."""
     declared = {
         name: annotation
         for base in reversed(kind.__mro__)
@@ -155,7 +157,7 @@ _open: list[Kinds[Any]] = []
 _own: dict[tuple[str, str], type[Any]] = {}
 """(family, name) → user-defined kind."""
 _sought: dict[str, str] = {}
-"""Name → reason why the package that declares the kind could not provide it; empty if no package declares it."""
+"""Name of a kind → reason why the package that declares it could not provide it; "" if no package declares it."""
 
 
 def register(kind: AnyKind) -> AnyKind:
@@ -166,22 +168,22 @@ def register(kind: AnyKind) -> AnyKind:
     """
     family = next((each for each in _open if isinstance(kind, type) and issubclass(kind, each.base)), None)
     if family is None:
-        bases = listed([f"{each.base.__name__} ({each.family})" for each in _open])
+        bases = join_words([f"{each.base.__name__} ({each.family})" for each in _open])
         raise KindError(f"{kind!r} is not a kind of any family.", remedy=f"Derive it from one of {bases}.")
-    if not missing_members(kind) and family.check is not None:
+    if not find_missing_members(kind) and family.check is not None:
         family.check(kind)
     family.add(kind)
     _own[family.family, kind.name] = kind  # type: ignore[attr-defined]
     return kind
 
 
-def own_kinds(named: Iterable[tuple[str, str]]) -> dict[tuple[str, str], type[Any]]:
-    """Return those of the given (family, name) that are user-defined, with their classes."""
-    return {each: _own[each] for each in dict.fromkeys(named) if each in _own}
+def find_user_defined_kinds(kind_names: Iterable[tuple[str, str]]) -> dict[tuple[str, str], type[Any]]:
+    """Return the user-defined kinds among the given (family, name) pairs, with their classes."""
+    return {each: _own[each] for each in dict.fromkeys(kind_names) if each in _own}
 
 
 def load_installed_kind(name: str) -> str:
-    """Register the kind of this name if an installed package provides it, once; return the error of that package, or
+    """If an installed package provides a kind of this name, register it (once); return the error of that package, or
     ""."""
     if name in _sought:
         return _sought[name]
@@ -203,20 +205,20 @@ def load_installed_kind(name: str) -> str:
     return _sought[name]
 
 
-def why_unknown(family: str, name: str, known: Iterable[str]) -> tuple[str, str]:
-    """Return (problem, remedy) about an unknown kind named in a document."""
+def explain_unknown_kind(family: str, name: str, known: Iterable[str]) -> tuple[str, str]:
+    """Return (problem, remedy) for an unknown kind that a document refers to."""
     if trouble := _sought.get(name):
         return trouble, PACKAGE_REMEDY
     what = f"There is no kind of {family} called '{name}'."
     bring = "nstall the package that provides it, or register it before the document is opened."
-    if close := meant_by(name, known):
+    if close := find_meant_names(name, known):
         return what, f"Did you mean {', '.join(close)}? If not, i{bring}"
-    return what, f"I{bring} {near_misses(name, known)}"
+    return what, f"I{bring} {suggest_names(name, known)}"
 
 
-def kinds_for_other_processes(kinds: Iterable[type[K]]) -> tuple[type[K], ...]:
-    """Return the kinds to send to another process, which imports their modules and registers them. Raises KindError for
-    one that no other process can import."""
+def check_importable_kinds(kinds: Iterable[type[K]]) -> tuple[type[K], ...]:
+    """Return the kinds to be sent to another process, which imports their modules and registers the kinds. Raises
+    KindError for a kind that no other process can import."""
     handed = tuple(kinds)
     for kind in handed:
         module = inspect.getmodule(kind)

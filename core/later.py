@@ -1,4 +1,4 @@
-"""Lazy imports and definitions: the program loads and compiles at start only what it uses.
+"""Lazy imports and lazily compiled definitions: at start the program loads and compiles only what it uses.
 
 Functions import inside themselves what only they need. Tables and packages, which name more than anybody uses at a
 time, say here where it is. Libraries compile their patterns when they use them. Families of dataclasses get their
@@ -20,9 +20,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 
-def function(package: str, place: str) -> Callable[..., Any]:
-    """Return a function of a package whose module is imported at the first call; place : "module.function" """
-    module, _, name = place.rpartition(".")
+def lazy_function(package: str, qualified_name: str) -> Callable[..., Any]:
+    """Return a wrapper of a function in a package ("module.function"); the module is imported at the first call."""
+    module, _, name = qualified_name.rpartition(".")
 
     def found() -> Callable[..., Any]:
         """Return the function, imported."""
@@ -36,21 +36,21 @@ def function(package: str, place: str) -> Callable[..., Any]:
     return call
 
 
-def names(package: str, places: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package that offers names of its modules.
+def lazy_attributes(package: str, module_names: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package that imports names from its modules on first use.
 
-    places : module in the package → the names that are looked up there when they are first asked for
+    module_names : module in the package → names that are imported from it when first used
     """
-    place = {name: f"{package}.{module}" for module, offered in places.items() for name in offered}
+    place = {name: f"{package}.{module}" for module, offered in module_names.items() for name in offered}
 
-    def look_up(name: str) -> Any:
+    def import_attribute(name: str) -> Any:
         if name not in place:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
         value = getattr(import_module(place[name]), name)
         setattr(import_module(package), name, value)
         return value
 
-    return look_up
+    return import_attribute
 
 
 # ------------------------------------------------------------------------------------------ patterns
@@ -75,7 +75,7 @@ class LazyPattern:
 
 
 class LazyMethod:
-    """A method of a lazily compiled pattern."""
+    """Method of a lazily compiled pattern."""
 
     def __init__(self, pattern: LazyPattern, name: str) -> None:
         self._pattern, self._name = pattern, name
@@ -85,9 +85,9 @@ class LazyMethod:
 
 
 @contextmanager
-def patterns(package: str) -> Iterator[None]:
-    """Context for importing a library: regular expressions that its modules define are compiled on first use. Many are
-    never used here, and compiling them takes longer than the rest of the import."""
+def lazy_patterns(package: str) -> Iterator[None]:
+    """Context for importing a library: regular expressions that its modules define are compiled on first use. Many of
+    them are never used here, and compiling them takes longer than the rest of the import."""
     compiled = re.compile
 
     def compile_later(pattern: Any, flags: Any = 0) -> Any:
@@ -112,39 +112,40 @@ else:
 
     def dataclass(cls=None, /, *, frozen=False, eq=True, kw_only=False, slots=False):
         """Variant of `dataclasses.dataclass` whose methods are generated on first use. The program defines hundreds of
-        classes at start, most of whose methods are never called; compiling them would take a tenth of the start.
+        classes at start and never calls most of their methods; compiling them would take a tenth of the start.
         `InitVar` is not supported."""
 
-        def made(cls):
+        def create_class(cls):
             own = set(vars(cls))
             hashed = "__hash__" in own and not (vars(cls)["__hash__"] is None and "__eq__" in own)
-            with _bases_not_frozen(cls, frozen and not slots):  # classes with slots are made anew: the library does it
+            with _unfrozen_bases(cls, frozen and not slots):  # classes with slots are made anew: the library does it
                 cls = dataclasses.dataclass(
                     init=False, repr=False, eq=False, frozen=frozen and slots, kw_only=kw_only, slots=slots
                 )(cls)
             facts = cls.__dataclass_params__
             facts.init, facts.repr, facts.eq, facts.frozen = True, True, eq, frozen
             if frozen and not slots:
-                cls.__setattr__, cls.__delattr__ = _frozen(cls)
+                cls.__setattr__, cls.__delattr__ = _make_frozen_methods(cls)
             for name, make in _METHODS.items():
                 if name not in own and (eq or name != "__eq__"):
                     setattr(cls, name, _DeferredMethod(cls, name, make))
             if eq and not hashed:
-                cls.__hash__ = _DeferredMethod(cls, "__hash__", _hash) if frozen else None
+                cls.__hash__ = _DeferredMethod(cls, "__hash__", _make_hash) if frozen else None
             return cls
 
-        return made if cls is None else made(cls)
+        return create_class if cls is None else create_class(cls)
 
 
 _FACTS = "__dataclass_params__"
 _defining = threading.RLock()
-"""Lock under which classes are defined one at a time when several threads import."""
+"""Lock that makes threads define classes one at a time while importing."""
 
 
 @contextmanager
-def _bases_not_frozen(cls: type[Any], frozen: bool) -> Iterator[None]:
-    """Temporarily mark the bases of a frozen class as not frozen, so that the library does not generate methods that
-    reject changes; those of `_frozen` need no compiling. Raises TypeError where the library would."""
+def _unfrozen_bases(cls: type[Any], frozen: bool) -> Iterator[None]:
+    """Temporarily mark the base classes of a frozen class as not frozen, so that the library does not generate
+    `__setattr__` and `__delattr__`; `_make_frozen_methods` provides them without compilation. Raises TypeError where
+    the library would."""
     with _defining:
         bases = [vars(base)[_FACTS] for base in cls.__mro__[1:] if _FACTS in vars(base)]
         if frozen and not all(facts.frozen for facts in bases):
@@ -162,7 +163,7 @@ def _bases_not_frozen(cls: type[Any], frozen: bool) -> Iterator[None]:
 
 
 class _DeferredMethod:
-    """Placeholder for a method of a class until it is first looked up."""
+    """Placeholder for a method of a class, replaced when the method is first looked up."""
 
     def __init__(self, owner: type[Any], name: str, make: Callable[[type[Any]], Callable[..., Any]]) -> None:
         self._owner, self._name, self._make = owner, name, make
@@ -174,8 +175,8 @@ class _DeferredMethod:
         return method.__get__(instance, owner)
 
 
-def complete(package: str) -> None:
-    """Generate the methods of all dataclasses that a package has defined so far, for processes that may not compile
+def compile_dataclasses(package: str) -> None:
+    """Generate the methods of all dataclasses that a package has defined so far, for processes that must not compile
     later."""
     for name, module in list(sys.modules.items()):
         if f"{name}.".startswith(f"{package}."):
@@ -194,10 +195,10 @@ class _DefaultPlaceholder:
 _DEFAULT = _DefaultPlaceholder()
 
 
-def _compiled_function(
+def _compile_function(
     cls: type[Any], name: str, arguments: Iterable[str], body: Iterable[str], values: Mapping[str, Any]
 ) -> Any:
-    """Return a function compiled from this text, with `values` as its global names."""
+    """Return a function compiled from this source text, with `values` as its global variables."""
     lines = "".join(f"  {line}\n" for line in body)
     text = f"def make({', '.join(values)}):\n def {name}({', '.join(arguments)}):\n{lines} return {name}\n"
     made: dict[str, Any] = {}
@@ -205,7 +206,7 @@ def _compiled_function(
     return made["make"](**values)
 
 
-def _init(cls: type[Any]) -> Callable[..., None]:
+def _make_init(cls: type[Any]) -> Callable[..., None]:
     frozen, slots = cls.__dataclass_params__.frozen, "__slots__" in vars(cls)
     values: dict[str, Any] = {"_object": object, "_factory": _DEFAULT}
     arguments, named, body = ["self"], list[str](), list[str]()
@@ -226,9 +227,7 @@ def _init(cls: type[Any]) -> Callable[..., None]:
             body.append(set_it)
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
-    made = _compiled_function(
-        cls, "__init__", [*arguments, *(["*", *named] if named else [])], body or ["pass"], values
-    )
+    made = _compile_function(cls, "__init__", [*arguments, *(["*", *named] if named else [])], body or ["pass"], values)
     made.__annotations__ = {field.name: field.type for field in dataclasses.fields(cls) if field.init} | {
         "return": None
     }
@@ -239,7 +238,7 @@ SHOWN, SHOWN_OF_ONE = 1200, 240
 """Maximum characters shown in a console of all fields of a value, and of one of them."""
 
 
-def _repr(cls: type[Any]) -> Callable[..., str]:
+def _make_repr(cls: type[Any]) -> Callable[..., str]:
     names = [field.name for field in dataclasses.fields(cls) if field.repr]
 
     @reprlib.recursive_repr()
@@ -257,24 +256,24 @@ def _repr(cls: type[Any]) -> Callable[..., str]:
     return __repr__
 
 
-def _eq(cls: type[Any]) -> Callable[..., Any]:
+def _make_eq(cls: type[Any]) -> Callable[..., Any]:
     mine, others = (
-        _tuple_text(who, [f.name for f in dataclasses.fields(cls) if f.compare]) for who in ("self", "other")
+        _tuple_expression(who, [f.name for f in dataclasses.fields(cls) if f.compare]) for who in ("self", "other")
     )
     body = ["if other.__class__ is self.__class__:", f" return {mine} == {others}", "return NotImplemented"]
-    return _compiled_function(cls, "__eq__", ["self", "other"], body, {})
+    return _compile_function(cls, "__eq__", ["self", "other"], body, {})
 
 
-def _hash(cls: type[Any]) -> Callable[..., int]:
+def _make_hash(cls: type[Any]) -> Callable[..., int]:
     names = [f.name for f in dataclasses.fields(cls) if (f.compare if f.hash is None else f.hash)]
-    return _compiled_function(cls, "__hash__", ["self"], [f"return hash({_tuple_text('self', names)})"], {})
+    return _compile_function(cls, "__hash__", ["self"], [f"return hash({_tuple_expression('self', names)})"], {})
 
 
-def _tuple_text(who: str, names: Iterable[str]) -> str:
-    return f"({''.join(f'{who}.{name},' for name in names)})"
+def _tuple_expression(owner: str, names: Iterable[str]) -> str:
+    return f"({''.join(f'{owner}.{name},' for name in names)})"
 
 
-def _frozen(cls: type[Any]) -> tuple[Callable[..., None], Callable[..., None]]:
+def _make_frozen_methods(cls: type[Any]) -> tuple[Callable[..., None], Callable[..., None]]:
     names = frozenset(field.name for field in dataclasses.fields(cls))
 
     def __setattr__(self: Any, name: str, value: Any) -> None:
@@ -290,4 +289,4 @@ def _frozen(cls: type[Any]) -> tuple[Callable[..., None], Callable[..., None]]:
     return __setattr__, __delattr__
 
 
-_METHODS = {"__init__": _init, "__repr__": _repr, "__eq__": _eq}
+_METHODS = {"__init__": _make_init, "__repr__": _make_repr, "__eq__": _make_eq}

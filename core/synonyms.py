@@ -1,5 +1,5 @@
-"""Terms that other programs and books use for this program's kinds, fields and commands, so that a message can suggest
-ours.
+"""Terms used by other programs and books for this program's kinds, fields and commands, so that a message can suggest
+the native name.
 
 meant_by("hinge", JOINT_KINDS)      ["revolute"]
 meant_by("pin.w", names)            ["pin.v"]: of a name with dots its last part, else what stands before it
@@ -138,21 +138,21 @@ _OTHERS = (
     ("assembly_branches", "branches assemblymodes"),
     ("instantaneous_screw", "screw twist"),
 )
-"""Native terms, each with its synonyms, in lower case, words joined by _. A synonym of several terms is resolved by the
-names known in the context."""
+"""Native terms with their synonyms, in lower case, words joined by "_". A synonym of several terms is resolved by the
+names that are valid in the context."""
 SHORTEST = 3
-"""Minimum letters of a word shown to the user."""
+"""Least number of letters of a synonym that is shown to the user."""
 
 
-def synonyms_of(name: str) -> tuple[str, ...]:
-    """Return the synonyms of a native term as users write them: others_for("revolute") begins ("pin", "hinge",
-    "pivot")."""
+def get_synonyms(name: str) -> tuple[str, ...]:
+    """Return the synonyms of a native term as users write them: those of "revolute" begin with "pin", "hinge",
+    "pivot"."""
     words = next((others for own, others in _OTHERS if own == name), "").split()
     return tuple(word.replace("_", " ") for word in words if len(word) >= SHORTEST)
 
 
-def meant_by(name: str, known: Iterable[str]) -> list[str]:
-    """Return the known names that a term of another program may mean."""
+def find_meant_names(name: str, known: Iterable[str]) -> list[str]:
+    """Return the known names for which a term of another program may stand."""
     head, dot, last = name.rpartition(".")
     word = re.sub(r"[\s_-]", "", last).casefold()
     ours = {head + dot + own for own, others in _OTHERS if word in others.replace("_", "").split()}

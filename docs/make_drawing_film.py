@@ -19,10 +19,10 @@ from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
-from app.window.screenshots import pump
-from app.window.start import application
+from app.window.screenshots import process_events
+from app.window.start import create_application
 from app.window.window import Window
-from viz.film.encoders import encoder
+from viz.film.encoders import create_encoder
 
 SIZE = (1000, 640)
 WIDTH = 760
@@ -59,13 +59,13 @@ class Director:
 
     def __init__(self, window: Window, path: Path) -> None:
         self.window, self.at = window, QPointF(500.0, 560.0)
-        self._film = encoder(path, Fraction(RATE), (WIDTH, height_of(window, WIDTH)))
+        self._film = create_encoder(path, Fraction(RATE), (WIDTH, height_of(window, WIDTH)))
 
     def shoot(self, seconds: float = 0.0) -> None:
         """So many seconds of what is seen; one picture at least."""
         for _ in range(max(1, round(RATE * seconds))):
-            pump(seconds=1.0 / RATE)
-            self._film.add(picture(self.window, WIDTH, self.at))
+            process_events(seconds=1.0 / RATE)
+            self._film.add_frame(picture(self.window, WIDTH, self.at))
 
     def go(self, widget: QWidget, place: QPoint, seconds: float = 0.6) -> None:
         """Move the pointer to a place in a widget."""
@@ -106,7 +106,7 @@ def direct(window: Window, path: Path) -> None:
     for point in (GROUND, CRANK, ROCKER):
         director.click(view, at(point))
     director.click(view, at(END), double=True)
-    pump(lambda: "rocker" in window.status.freedoms.text(), 2.0)
+    process_events(lambda: "rocker" in window.status.freedoms.text(), 2.0)
     director.shoot(1.2)
     QTest.keyClick(view, Qt.Key.Key_A)
     director.shoot(0.4)
@@ -121,7 +121,7 @@ def direct(window: Window, path: Path) -> None:
 @contextmanager
 def stage(size: tuple[int, int]) -> Iterator[Window]:
     """A window to be filmed, with settings of its own."""
-    application([])
+    create_application([])
     with tempfile.TemporaryDirectory() as place:
         settings = Settings(Path(place) / "film.ini")
         settings.look, settings.shows_hands = "light", False
@@ -148,7 +148,7 @@ def main(arguments: list[str]) -> int:
     with stage(SIZE) as window:
         hide_panels(window)
         begun = time.monotonic()
-        pump(seconds=1.5)
+        process_events(seconds=1.5)
         direct(window, Path(arguments[0]))
         print(f"{arguments[0]}: {time.monotonic() - begun:.0f} s")
     return 0

@@ -16,12 +16,12 @@ from core.model.fields import (
     FlagKind,
     FormulaKind,
     FormulaVectorKind,
-    PartKind,
-    PartsKind,
+    NestedElementKind,
+    NestedElementsKind,
     ReferenceKind,
     ScalarKind,
     VectorKind,
-    fields_of,
+    declared_fields,
 )
 from core.model.model import Model
 from core.model.units import SI
@@ -48,13 +48,13 @@ def page() -> str:
             continue
         done.add(element)
         lines += section(element)
-        waiting += [each for field in fields_of(element) for each in held(field)]
+        waiting += [each for field in declared_fields(element) for each in held(field)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def held(field: Field) -> list[type]:
     """Classes of elements that a field holds."""
-    if not isinstance(field.kind, PartKind | PartsKind):
+    if not isinstance(field.kind, NestedElementKind | NestedElementsKind):
         return []
     inner = field.kind.element
     members = typing.get_args(inner) if isinstance(inner, types.UnionType) else (inner,)
@@ -66,14 +66,14 @@ def section(element: type) -> list[str]:
     """One element with a table of its fields."""
     words = " ".join((element.__doc__ or "").split("\n\n")[0].split())
     lines = [f"## {element.__name__}", "", words, "", "| field | default | meaning |", "| --- | --- | --- |"]
-    lines += [f"| `{field.name}` | {default(field)} | {meaning(field)} |" for field in fields_of(element)]
+    lines += [f"| `{field.name}` | {default(field)} | {meaning(field)} |" for field in declared_fields(element)]
     return [*lines, "", *kinds(element)]
 
 
 def kinds(element: type) -> list[str]:
     """A table of the kinds of forces or constraints, with the fields that each uses."""
     lines = []
-    for family in (getattr(field.kind, "among", ()) for field in fields_of(element)):
+    for family in (getattr(field.kind, "among", ()) for field in declared_fields(element)):
         if isinstance(family, ElementKinds):
             lines += ["| kind | fields | meaning |", "| --- | --- | --- |"]
             for kind in family.values():
@@ -113,9 +113,9 @@ def detail(kind: Any) -> str:
         return ", ".join(kind.options)
     if isinstance(kind, ReferenceKind):
         return f"name of a {kind.target}"
-    if isinstance(kind, PartKind | PartsKind):
+    if isinstance(kind, NestedElementKind | NestedElementsKind):
         names = [f"[{each.__name__}](#{each.__name__.lower()})" for each in held(Field("", kind, "", None, False))]
-        return ("list of " if isinstance(kind, PartsKind) else "") + ", ".join(names)
+        return ("list of " if isinstance(kind, NestedElementsKind) else "") + ", ".join(names)
     if isinstance(kind, FlagKind):
         return "true or false"
     if isinstance(kind, ScalarKind | VectorKind):

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app.document.session import Ref
-from app.window.screenshots import open_example, pump
+from app.document.session import ElementRef
+from app.window.screenshots import open_example, process_events
 from app.window.window import Window
 from docs.make_drawing_film import height_of, hide_panels, picture, stage
-from viz.film.encoders import encoder
+from viz.film.encoders import create_encoder
 
 SIZE = (760, 520)
 WIDTH = 700
@@ -40,20 +40,20 @@ def shoot(window: Window, film: Film, path: Path) -> None:
     """Run the example, and film its instants one after another."""
     open_example(window, film.example)
     window.run("simulation.run")
-    pump(lambda: window.session.runs.current is not None and window.player.playing, PATIENCE)
-    if not window.player.playing:
+    process_events(lambda: window.session.runs.current is not None and window.player.is_playing, PATIENCE)
+    if not window.player.is_playing:
         raise SystemExit(f"No run of {film.example} in {PATIENCE:g} s: {window.statusBar().currentMessage()}")
     window.run("play.toggle")
     hide_panels(window)
     window.run(film.view)
-    pump(seconds=1.0)
-    window.viewport.viewpoint.fit(Ref("bodies", film.body) if film.body else None)
-    pump(seconds=1.5)
-    frames = encoder(path, Fraction(RATE), (WIDTH, height_of(window.centralWidget(), WIDTH)))
+    process_events(seconds=1.0)
+    window.viewport.viewpoint.fit_view(ElementRef("bodies", film.body) if film.body else None)
+    process_events(seconds=1.5)
+    frames = create_encoder(path, Fraction(RATE), (WIDTH, height_of(window.centralWidget(), WIDTH)))
     for t in np.arange(0.0, film.end, 1.0 / RATE):
         window.session.runs.seek(float(t))
-        pump(seconds=0.05)
-        frames.add(picture(window.centralWidget(), WIDTH))
+        process_events(seconds=0.05)
+        frames.add_frame(picture(window.centralWidget(), WIDTH))
     frames.finish()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.functions import FUNCTIONS
-from core.robotica.command import Command, Word
+from core.robotica.command import Command, OptionWord
 from core.robotica.commands import COMMANDS
 
 FOLDER = Path(__file__).parent
@@ -49,10 +49,12 @@ def _cell(text: str) -> str:
 
 
 def _words(command: Command) -> str:
-    return "; ".join(f"`{_option(word)}` {_cell(word.help[:1].lower() + word.help[1:])}" for word in command.words)
+    return "; ".join(
+        f"`{_option(word)}` {_cell(word.help[:1].lower() + word.help[1:])}" for word in command.option_words
+    )
 
 
-def _option(word: Word) -> str:
+def _option(word: OptionWord) -> str:
     if not word.value:
         return word.name
     sample = '"name"' if word.value == "text" else "number"

@@ -134,8 +134,8 @@ def _make_integrators() -> None:
     """Make the integrators' code once where it is out of date, before the processes begin that need it."""
     from core.simulation.machine_code import intermediate, supply
 
-    if intermediate.unfit(intermediate.entries()):
-        supply.make()
+    if intermediate.find_unusable_code(intermediate.entry_point_names()):
+        supply.compile_in_subprocess()
 
 
 @pytest.hookimpl(trylast=True)
@@ -203,9 +203,9 @@ def quiet_compiler():
     machine code ask for it."""
     from core.codegen import background
 
-    background.hold(HELD)
+    background.delay_compilation(HELD)
     yield
-    background.hold(background.PAUSE)
+    background.delay_compilation(background.PAUSE)
 
 
 @pytest.fixture
@@ -213,7 +213,7 @@ def busy_compiler(quiet_compiler):
     """Machine code is made in the background at once, as the program does."""
     from core.codegen import background
 
-    background.resume()
+    background.resume_compilation()
 
 
 @pytest.fixture(autouse=True)
@@ -222,4 +222,4 @@ def _short_notation():
     yield
     notation = sys.modules.get("core.symbolic.notation")
     if notation is not None:
-        notation.write_short(True)
+        notation.set_short_trig(True)

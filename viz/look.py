@@ -1,4 +1,4 @@
-"""Colours of the scene: one light and one dark palette, whose keys name all colours, and colour scales for values.
+"""Colours of the scene: a light and a dark palette, which have a colour for each key, and colour scales for values.
 
 Scales are perceptually uniform: lightness grows with the value, readable with colour vision deficiency, too. `EVEN` are
 colours of Viridis (S. van der Walt, N. Smith, 2015; CC0), of which light pictures leave out the lightest and dark ones
@@ -20,10 +20,10 @@ from viz.placement import Array
 RGB = tuple[float, float, float]
 LookName = Literal["light", "dark"]
 Colour = str | tuple[float, ...]
-"""Key of a palette ("joint", "body3" …), or red, green, blue and optional opacity, each 0 … 1."""
+"""Key of a palette ("joint", "body3" …), or red, green, blue and optionally opacity, each 0 … 1."""
 
 BODY_HUES = 8
-"""Number of muted hues used in turn for bodies without material."""
+"""Number of muted hues that are used in turn for bodies without a material."""
 
 _SHARED = {
     "accent": "1f7ae0",
@@ -37,23 +37,23 @@ _SHARED = {
 _EVEN = ("440154", "482878", "3e4989", "31688e", "26828e", "1f9e89", "35b779", "6ece58", "b5de2b", "fde725")
 _PARTED = ("1f5fa8", "5b93c7", "9dbad6", "b9bcc0", "d9b48f", "d1883f", "b35806")
 SPAN: dict[LookName, tuple[float, float]] = {"light": (0.0, 0.9), "dark": (0.15, 1.0)}
-"""Part of `EVEN` that contrasts with the background."""
+"""Part of the colour scale `EVEN` that contrasts with the background."""
 
 
-def rgb(text: str) -> RGB:
+def parse_rgb(text: str) -> RGB:
     """Convert six hexadecimal digits to red, green, blue (0 … 1)."""
     return tuple(int(text[i : i + 2], 16) / 255.0 for i in (0, 2, 4))  # type: ignore[return-value]
 
 
-def _palette(bodies: str, **named: str) -> Mapping[str, RGB]:
-    table = {f"body{i}": rgb(text) for i, text in enumerate(bodies.split())}
-    table.update({name: rgb(text) for name, text in named.items()})
+def _build_palette(bodies: str, **named: str) -> Mapping[str, RGB]:
+    table = {f"body{i}": parse_rgb(text) for i, text in enumerate(bodies.split())}
+    table.update({name: parse_rgb(text) for name, text in named.items()})
     return MappingProxyType(table)
 
 
 @dataclass(frozen=True)
-class Look:
-    """Colour scheme: a palette and the strength of the lights."""
+class ColourScheme:
+    """Colour scheme: a palette, and the strength of the lights."""
 
     name: LookName
     palette: Mapping[str, RGB]
@@ -61,16 +61,16 @@ class Look:
     """Factor on all lights."""
     grid_opacity: float
 
-    def colour(self, colour: Colour) -> RGB:
-        """Return red, green, blue of a palette key or of a literal colour."""
+    def resolve_colour(self, colour: Colour) -> RGB:
+        """Return red, green, blue of a palette key or a literal colour."""
         if isinstance(colour, str):
             return self.palette[colour]
         return colour[0], colour[1], colour[2]
 
 
-LIGHT = Look(
+LIGHT = ColourScheme(
     "light",
-    _palette(
+    _build_palette(
         "7f9db9 93ad8c b9a17f a58fb4 7fb0ae b48d8a 9a9fb5 a9ad86",
         **_SHARED,
         sky="f7f9fb",
@@ -116,9 +116,9 @@ LIGHT = Look(
     grid_opacity=0.55,
 )
 
-DARK = Look(
+DARK = ColourScheme(
     "dark",
-    _palette(
+    _build_palette(
         "7391b0 86a47f b2976f 9c86ae 74a8a6 ad8380 8e94ad 9fa37a",
         **(_SHARED | {"accent": "4aa3ff", "hover": "8cc4ff", "x": "e5665e", "y": "5dbb6a", "z": "6d97ee"}),
         sky="2c333c",
@@ -164,28 +164,29 @@ DARK = Look(
     grid_opacity=0.4,
 )
 
-LOOKS: Mapping[str, Look] = MappingProxyType({"light": LIGHT, "dark": DARK})
+LOOKS: Mapping[str, ColourScheme] = MappingProxyType({"light": LIGHT, "dark": DARK})
 
 
-EVEN = np.array([rgb(each) for each in _EVEN])
-PARTED = np.array([rgb(each) for each in _PARTED])
+EVEN = np.array([parse_rgb(each) for each in _EVEN])
+PARTED = np.array([parse_rgb(each) for each in _PARTED])
 
 
-def colours(values: ArrayLike, low: float, high: float, look: LookName, parted: bool = False) -> Array:
-    """Map values (n,) between low and high to red, green, blue (n, 3) in 0 … 1; infinite values get the end colours.
+def map_colours(values: ArrayLike, low: float, high: float, look: LookName, diverging: bool = False) -> Array:
+    """Map values (n,) between low and high to red, green, blue (n, 3) in 0 … 1; infinite values get the colours of the
+    ends.
 
-    parted : colours of differences, grey at zero
+    diverging : colours for differences, grey at zero
     """
     x = np.asarray(values, dtype=float)
-    if parted:
+    if diverging:
         reach = max(abs(low), abs(high), 1e-300)
-        return _between(PARTED, 0.5 + 0.5 * np.clip(x / reach, -1.0, 1.0))
+        return _interpolate_colours(PARTED, 0.5 + 0.5 * np.clip(x / reach, -1.0, 1.0))
     width = high - low
     share = np.clip((x - low) / width, 0.0, 1.0) if width > 0.0 else np.full(x.shape, 0.5)
     first, last = SPAN[look]
-    return _between(EVEN, first + (last - first) * np.nan_to_num(share))
+    return _interpolate_colours(EVEN, first + (last - first) * np.nan_to_num(share))
 
 
-def _between(table: Array, share: Array) -> Array:
+def _interpolate_colours(table: Array, share: Array) -> Array:
     places = np.linspace(0.0, 1.0, len(table))
     return np.stack([np.interp(share, places, table[:, k]) for k in range(3)], axis=-1)

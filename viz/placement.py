@@ -1,5 +1,5 @@
-"""Poses and boxes as plain values: a pose is sixteen numbers row by row, so that draw lists compare by value; an
-axis-aligned box is an array (6,), (xmin, xmax, ymin, ymax, zmin, zmax) in m, as used by VTK.
+"""Poses and boxes as plain values. A pose is a tuple of sixteen numbers, row by row, so that draw lists can be compared
+by value. An axis-aligned box is an array (6,), (xmin, xmax, ymin, ymax, zmin, zmax) in m, as in VTK.
 
 Also the one place where poses of the document become matrices for the scene.
 """
@@ -13,34 +13,34 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.model.fields import Value
-from core.model.parameters import value_of
+from core.model.parameters import evaluate_field
 from core.model.shapes import Pose
 from core.numerics.spatial.rotation import from_angles, from_quaternion
 
 Array = NDArray[np.float64]
 Placement = tuple[float, ...]
-"""Transform 4×4 as a tuple, row by row, local → surroundings."""
+"""4×4 transform local → surroundings as a tuple, row by row."""
 
 IDENTITY: Placement = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 
-def placement(matrix: ArrayLike) -> Placement:
+def to_placement(matrix: ArrayLike) -> Placement:
     """Convert a 4×4 matrix to a value, rounded to 1e-12 so that equal poses compare equal."""
     return tuple((np.round(np.asarray(matrix, dtype=float), 12) + 0.0).ravel().tolist())
 
 
-def matrix(value: Placement) -> Array:
+def to_matrix(value: Placement) -> Array:
     """Convert a placement to a matrix (4, 4)."""
     return np.array(value).reshape(4, 4)
 
 
 def number(value: Value | None, values: Mapping[str, float]) -> float:
-    """Evaluate a field (SI) with the given parameter values; None counts as 0."""
-    return 0.0 if value is None else float(value_of(value, values))
+    """Evaluate a field (SI) for given parameter values; None counts as 0."""
+    return 0.0 if value is None else float(evaluate_field(value, values))
 
 
-def numbers(vector: Sequence[Value], values: Mapping[str, float]) -> Array:
-    """Evaluate a vector field (n,) with the given parameter values."""
+def evaluate_vector(vector: Sequence[Value], values: Mapping[str, float]) -> Array:
+    """Evaluate a vector field (n,) for given parameter values."""
     return np.array([number(item, values) for item in vector], dtype=float)
 
 
@@ -63,7 +63,7 @@ def _pose(position: tuple[float, ...], rotation: tuple[float, ...]) -> Array:
     return result
 
 
-def unit(direction: ArrayLike) -> Array:
+def unit_vector(direction: ArrayLike) -> Array:
     """Return the direction (3,) with length one; z for a zero vector."""
     vector = np.asarray(direction, dtype=float)
     largest = float(np.abs(vector).max())
@@ -73,17 +73,17 @@ def unit(direction: ArrayLike) -> Array:
     return np.asarray(scaled / np.linalg.norm(scaled))
 
 
-def perpendicular(direction: ArrayLike) -> Array:
-    """Return a unit vector (3,) perpendicular to a direction: x projected if possible, otherwise y."""
-    z = unit(direction)
+def perpendicular_unit_vector(direction: ArrayLike) -> Array:
+    """Return a unit vector (3,) perpendicular to a direction: the projection of x if possible, otherwise of y."""
+    z = unit_vector(direction)
     seed = np.array([1.0, 0.0, 0.0]) if abs(z[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
-    return unit(seed - z * float(seed @ z))
+    return unit_vector(seed - z * float(seed @ z))
 
 
-def along(direction: ArrayLike, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
-    """Return a frame (4, 4) at `origin` with its z axis along `direction` and x as in `perpendicular`."""
-    z = unit(direction)
-    x = perpendicular(z)
+def frame_along(direction: ArrayLike, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+    """Return a frame (4, 4) at `origin` with its z axis along `direction` and x as in `perpendicular_unit_vector`."""
+    z = unit_vector(direction)
+    x = perpendicular_unit_vector(z)
     (a, b, c), (d, e, f) = z.tolist(), x.tolist()
     y = b * f - c * e, c * d - a * f, a * e - b * d  # z × x, which np.cross takes long for
     result = np.eye(4)
@@ -91,14 +91,14 @@ def along(direction: ArrayLike, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
     return result
 
 
-def shifted(*offset: float) -> Array:
+def translation(*offset: float) -> Array:
     """Return a translation (4, 4)."""
     result = np.eye(4)
     result[:3, 3] = offset
     return result
 
 
-def inverse(pose: Array) -> Array:
+def inverse_pose(pose: Array) -> Array:
     """Return the inverse (4, 4) of a rigid pose."""
     result = np.eye(4)
     result[:3, :3] = pose[:3, :3].T
@@ -106,24 +106,24 @@ def inverse(pose: Array) -> Array:
     return result
 
 
-def around(boxes: ArrayLike) -> Array:
-    """Return the box (6,) around boxes (n, 6)."""
+def enclosing_box(boxes: ArrayLike) -> Array:
+    """Return the bounding box (6,) of boxes (n, 6)."""
     table = np.asarray(boxes, dtype=float)
     return np.column_stack([table[:, 0::2].min(axis=0), table[:, 1::2].max(axis=0)]).ravel()
 
 
-def of_points(points: ArrayLike) -> Array:
-    """Return the box (6,) around points (n, 3)."""
+def box_of_points(points: ArrayLike) -> Array:
+    """Return the bounding box (6,) of points (n, 3)."""
     table = np.asarray(points, dtype=float)
     return np.column_stack([table.min(axis=0), table.max(axis=0)]).ravel()
 
 
-def corners(box: ArrayLike) -> Array:
-    """Return the corners (8, 3) of a box; bit k of the index selects the end of axis k."""
+def box_corners(box: ArrayLike) -> Array:
+    """Return the corners (8, 3) of a box; bit k of the index selects the lower or upper end along axis k."""
     ends = np.asarray(box, dtype=float).reshape(3, 2)
     return np.array([[ends[k, (i >> k) & 1] for k in range(3)] for i in range(8)])
 
 
-def extent(box: ArrayLike) -> float:
+def longest_edge(box: ArrayLike) -> float:
     """Return the longest edge of a box, m; 1 for an empty box."""
     return float(np.max(np.ptp(np.asarray(box, dtype=float).reshape(3, 2), axis=1))) or 1.0

@@ -1,1 +1,1 @@
-"""Work in the background: jobs, threads, time slices, and the guard that turns errors into messages."""
+"""Background work: jobs, threads, time slices, signals, and the guard that turns errors into messages."""

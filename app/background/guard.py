@@ -1,4 +1,5 @@
-"""Turn unhandled errors in the window into messages, with details in the log file, so that work can go on."""
+"""Turns unhandled errors in the window into messages, with details in a log file, so that the user can go on
+working."""
 
 from __future__ import annotations
 
@@ -25,21 +26,21 @@ def log_path() -> Path:
 
 
 class Guard:
-    """Turns exceptions into messages shown by `tell(severity, text)`."""
+    """Turns exceptions into messages shown by the callback `tell(severity, text)`."""
 
     def __init__(self, tell: Callable[[str, str], object]) -> None:
         self._tell = tell
         self._before = sys.excepthook
 
     def install(self) -> None:
-        """Also catch exceptions that reach the event loop."""
-        if sys.excepthook != self._hook:
+        """Also handle exceptions that reach the event loop."""
+        if sys.excepthook != self._handle_uncaught:
             self._before = sys.excepthook
-            sys.excepthook = self._hook
+            sys.excepthook = self._handle_uncaught
 
     def remove(self) -> None:
         """Undo `install`."""
-        if sys.excepthook == self._hook:
+        if sys.excepthook == self._handle_uncaught:
             sys.excepthook = self._before
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -51,7 +52,8 @@ class Guard:
             return None
 
     def report(self, error: BaseException) -> None:
-        """Report an error: our own messages as they are, any other error as unexpected, with its details in the log."""
+        """Report an error: a KinetostatError with its own message, any other error as unexpected with its details in
+        the log."""
         if isinstance(error, KinetostatError):
             self._tell("error", str(error))
             return
@@ -64,7 +66,7 @@ class Guard:
             f"The open document is unchanged. Details are in {place}.",
         )
 
-    def _hook(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def _handle_uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
             self._before(kind, error, trace)
             return
@@ -75,22 +77,21 @@ class Guard:
             _log.error("".join(traceback.format_exception(error)))
 
 
-class _Log(RotatingFileHandler):
-    """The log file; failing to write to it is not an error."""
+class _LogFileHandler(RotatingFileHandler):
+    """Handler of the log file that ignores errors of writing to it."""
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Ignore errors of writing the log."""
 
 
 def _log_location() -> str:
-    """Return the place where details are logged: the log file, opened at first need, or the terminal if there
-    is none."""
+    """Return where details are logged: the log file, opened on first use, or the terminal if there is no file."""
     if not _log.handlers:
         try:
             log_path().parent.mkdir(parents=True, exist_ok=True)
-            handler: logging.Handler = _Log(log_path(), maxBytes=1_000_000, backupCount=2, encoding="utf-8")
+            handler: logging.Handler = _LogFileHandler(log_path(), maxBytes=1_000_000, backupCount=2, encoding="utf-8")
         except OSError:
             handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
         _log.addHandler(handler)
-    return str(log_path()) if isinstance(_log.handlers[0], _Log) else "the terminal"
+    return str(log_path()) if isinstance(_log.handlers[0], _LogFileHandler) else "the terminal"

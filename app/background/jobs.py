@@ -1,8 +1,8 @@
-"""Work in the background: jobs with progress and cancel, one at a time (`Jobs`); a thread for functions one after
-another, such as writing files (`Worker`), also with results that come back to the window (`BackgroundQueue`); and jobs
-in the window's worker process (`process_job`).
+"""Background work: jobs with progress and cancel, one at a time (`Jobs`); a thread that runs functions one after
+another, such as writing files (`Worker`), also with results returned to the window (`BackgroundQueue`); and work in the
+window's worker process (`build_process_work`).
 
-Signals and results come in the window's thread: a timer looks at what the working thread left in a plain `_Ticket` or
+Signals and results come in the window's thread: a timer looks at what the working thread left in a plain `_JobState` or
 queue. That thread knows no Qt object, so none can be destroyed in it. What a job made before it failed or was stopped
 stays.
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.apart.talk import Progress, Task
+from core.apart.talk import Progress, WorkerTask
 from core.apart.work_process import WorkProcess
 from core.functions.context import Cancelled
 
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
 
 WORKER_PATIENCE = 30.0
-"""Seconds for which closing waits."""
+"""Time to wait for queued work at closing, s."""
 Errand = Callable[[], object]
 
 
 class Worker:
-    """Starts its thread with the first work. `failed(error)` is called in that thread when work fails."""
+    """Thread that runs queued functions one after another, started with the first one. `failed(error)` is called in
+    that thread when one fails."""
 
     def __init__(self, name: str, failed: Callable[[Exception], object]) -> None:
         self._name, self._failed = name, failed
@@ -40,42 +41,42 @@ class Worker:
         self._thread: threading.Thread | None = None
         self._over = self._at_work = False
 
-    def do(self, work: Errand, key: object = None) -> None:
-        """Queue work; queued work under the same key is replaced."""
+    def submit(self, work: Errand, key: object = None) -> None:
+        """Queue a function; it replaces a queued one with the same key."""
         with self._free:
             key = object() if key is None else key
             self._waiting.pop(key, None)
             self._waiting[key] = work
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                self._thread = threading.Thread(target=self._run_queued, name=self._name, daemon=True)
                 self._thread.start()
             self._free.notify_all()
 
     @property
-    def busy(self) -> bool:
-        """True if work is left."""
+    def is_busy(self) -> bool:
+        """True if a function is queued or running."""
         return bool(self._waiting) or self._at_work
 
     def wait(self, seconds: float = WORKER_PATIENCE) -> bool:
-        """Wait until all work is done; returns False after a timeout."""
+        """Wait until all functions have run; returns False after a timeout."""
         with self._free:
-            return self._free.wait_for(lambda: not self.busy, seconds)
+            return self._free.wait_for(lambda: not self.is_busy, seconds)
 
-    def drop(self) -> None:
-        """Discard all queued work."""
+    def discard_queued(self) -> None:
+        """Discard all queued functions."""
         with self._free:
             self._waiting.clear()
             self._free.notify_all()
 
     def close(self) -> None:
-        """Finish queued work and end the thread."""
+        """Run the queued functions and end the thread."""
         with self._free:
             self._over = True
             self._free.notify_all()
         if self._thread is not None:
             self._thread.join(WORKER_PATIENCE)
 
-    def _work(self) -> None:
+    def _run_queued(self) -> None:
         while True:
             with self._free:
                 self._at_work = False
@@ -92,20 +93,20 @@ class Worker:
 
 
 Work = Callable[[Callable[..., None], Callable[[], bool]], Any]
-"""`work(progress, cancelled)`: progress(fraction 0 … 1, text) reports, progress.show(value) passes a partial result on;
-cancelled() is True when the work should stop."""
+"""Function `work(progress, cancelled)`: progress(fraction 0 … 1, text) reports progress, progress.show(value) passes on
+a partial result; cancelled() is True when the work should stop."""
 
 LOOK_EVERY = 15
-"""Milliseconds between two checks of the running job."""
+"""Interval between two checks of the running job, ms."""
 CLOSE_WAIT = 10.0
-"""Seconds for which closing waits for a job to stop."""
+"""Time to wait for a job to stop at closing, s."""
 
 ENOUGH = 0.02
-"""Progress from which the time left can be estimated."""
+"""Least progress from which the time left is estimated."""
 
 
-class _Ticket:
-    """State of a job shared between the window and the job's thread."""
+class _JobState:
+    """State of a job, shared by the window and the job's thread."""
 
     def __init__(self, work: Work) -> None:
         self.work: Work | None = work
@@ -118,7 +119,7 @@ class _Ticket:
         self.outcome: tuple[str, Any] | None = None
 
     def run(self) -> None:
-        """Do the work (in the job's thread)."""
+        """Run the work and store its outcome (in the job's thread)."""
         assert self.work is not None
         try:
             if self.cancelled:
@@ -131,22 +132,22 @@ class _Ticket:
         self.outcome = outcome
 
     def __call__(self, fraction: float, text: str = "") -> None:
-        """Report progress of the work."""
+        """Record the progress of the work."""
         if fraction > 0.0 and self.first is None:
             self.first = time.monotonic(), fraction
         self.fraction, self.text = fraction, text
 
-    def show(self, made: Any) -> None:
+    def show(self, partial_result: Any) -> None:
         """Pass a partial result on."""
-        self.made = made
+        self.made = partial_result
 
 
 class Job(QObject):
-    """One piece of work in the background. Emits exactly one of succeeded, failed and stopped, then ended."""
+    """One piece of background work. Emits exactly one of succeeded, failed and stopped, then ended."""
 
     progressed = Signal(float, str)
     grown = Signal(object)
-    """Emitted with a partial result, if the work gives any."""
+    """Emitted with each partial result of the work."""
     succeeded = Signal(object)
     failed = Signal(object)
     stopped = Signal()
@@ -157,7 +158,7 @@ class Job(QObject):
         self.title = title
         self.started = time.monotonic()
         self.fraction, self.text = 0.0, ""
-        self._ticket = _Ticket(work)
+        self._ticket = _JobState(work)
         self._grown: Any = None
         self._thread: threading.Thread | None = None
 
@@ -172,8 +173,8 @@ class Job(QObject):
 
     @property
     def time_left(self) -> float | None:
-        """Estimate the seconds left from the pace since the first progress (the time before is preparation); None while
-        there is too little progress to estimate from."""
+        """Estimate the seconds left from the pace since the first progress (preparation before that does not count);
+        None if there is too little progress for an estimate."""
         since, before = self._ticket.first or (self.started, 0.0)
         if self.fraction - before <= ENOUGH:
             since, before = self.started, 0.0
@@ -187,8 +188,8 @@ class Job(QObject):
             self._thread = threading.Thread(target=self._ticket.run, name=f"job {self.title}", daemon=True)
             self._thread.start()
 
-    def look(self) -> bool:
-        """Emit signals for new progress of the work; returns True once the work is over and its end was reported."""
+    def check_progress(self) -> bool:
+        """Emit signals for new progress; returns True once the work is over and its end has been reported."""
         ticket = self._ticket
         if (ticket.fraction, ticket.text) != (self.fraction, self.text):
             self.fraction, self.text = ticket.fraction, ticket.text
@@ -213,7 +214,7 @@ class Job(QObject):
         return True
 
     def wait(self, seconds: float) -> None:
-        """Wait for the end of the thread, up to a number of seconds."""
+        """Wait at most the given number of seconds for the thread to end."""
         if self._thread is not None:
             self._thread.join(seconds)
 
@@ -229,15 +230,15 @@ class Jobs(QObject):
         """For work over which the thread would hold the window, or a library might crash; begun when first needed."""
         self._jobs: list[Job] = []
         self._timer = QTimer(self, interval=LOOK_EVERY)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self._check_running_job)
 
     @property
-    def running(self) -> tuple[Job, ...]:
+    def unfinished_jobs(self) -> tuple[Job, ...]:
         """Return the jobs that have not ended, oldest first; the first one is running."""
         return tuple(self._jobs)
 
     def start(self, title: str, work: Work) -> Job:
-        """Queue work and return its job; connect to the job's signals right away (they arrive later, in this
+        """Queue work and return its job; connect to the job's signals at once (they are emitted later, in this
         thread)."""
         job = Job(title, work, self)
         self._jobs.append(job)
@@ -251,32 +252,32 @@ class Jobs(QObject):
         for job in self._jobs:
             job.cancel()
 
-    def finish(self, job: Job) -> None:
-        """Stop a job and all jobs queued before it, and report its end now."""
+    def stop_up_to(self, job: Job) -> None:
+        """Stop a job and all jobs queued before it, wait for their end, and report it."""
         while job in self._jobs:
             first = self._jobs[0]
             first.cancel()
             first.begin()
             first.wait(CLOSE_WAIT)
-            if not self._look():
+            if not self._check_running_job():
                 break
 
     def close(self) -> bool:
-        """Stop all jobs and wait for the thread; returns True when none is left."""
+        """Stop all jobs and wait for their thread; returns True when no job is left."""
         self.cancel_all()
         while self._jobs:
             job = self._jobs[0]
             job.begin()
             job.wait(CLOSE_WAIT)
-            if not self._look():
+            if not self._check_running_job():
                 break
         self._timer.stop()
         self.process.close()
         return not self._jobs
 
-    def _look(self) -> bool:
-        """Check the running job; start the next one when it is over."""
-        if not self._jobs or not self._jobs[0].look():
+    def _check_running_job(self) -> bool:
+        """Check the running job, and start the next one when it is over; returns True if a job has ended."""
+        if not self._jobs or not self._jobs[0].check_progress():
             return False
         self._jobs.pop(0).deleteLater()
         if self._jobs:
@@ -288,12 +289,12 @@ class Jobs(QObject):
 
 
 QUEUE_CHECK_PERIOD = 5
-"""Milliseconds between two checks for finished work."""
+"""Interval between two checks for finished work, ms."""
 Take = Callable[[Any], object]
 
 
 class BackgroundQueue(QObject):
-    """A queue of functions with one thread, started at the first function."""
+    """Queue of functions run in one thread, which starts with the first function."""
 
     def __init__(self, name: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -305,28 +306,28 @@ class BackgroundQueue(QObject):
         self._timer = QTimer(self, interval=QUEUE_CHECK_PERIOD)
         self._timer.timeout.connect(self._deliver_results)
 
-    def do(self, work: Callable[[], Any], take: Take) -> None:
-        """Run `work` in the thread after all queued functions, then call `take` with its result in the
-        window's thread."""
+    def submit(self, work: Callable[[], Any], deliver: Take) -> None:
+        """Run a function in the thread after all queued ones, then call `deliver` with its result in the window's
+        thread."""
         self._number += 1
-        self._take[self._number] = take
+        self._take[self._number] = deliver
         self._worker = self._worker or Worker(self._name, lambda error: None)
-        self._worker.do(_queue_entry(self._number, work, self._done))
+        self._worker.submit(_queue_entry(self._number, work, self._done))
         self._timer.start()
 
     def wait(self) -> None:
-        """Wait until all queued functions have run, without delivering their results."""
+        """Wait until all queued functions have run; their results are not delivered."""
         if self._worker is not None:
             self._worker.wait()
 
     def close(self) -> None:
-        """Drop queued functions and all results, wait for the running function, and end the thread; a later function
-        starts a new one."""
+        """Discard queued functions and all results, wait for the running function, and end the thread; a later function
+        starts a new thread."""
         self._take.clear()
         self._timer.stop()
         worker, self._worker = self._worker, None
         if worker is not None:
-            worker.drop()
+            worker.discard_queued()
             worker.close()
 
     def _deliver_results(self) -> None:
@@ -345,43 +346,48 @@ class BackgroundQueue(QObject):
 def _queue_entry(
     number: int, work: Callable[[], Any], done: queue.SimpleQueue[tuple[int, Any, Exception | None]]
 ) -> Any:
-    def errand() -> None:
+    def run_and_store() -> None:
         try:
             done.put((number, work(), None))
         except Exception as error:  # raised in the window's thread
             done.put((number, None, error))
 
-    return errand
+    return run_and_store
 
 
 Asked = Callable[[Any], bool]
 
 
-def process_job(
+def build_process_work(
     jobs: Jobs,
     mech: Mechanism,
     work: Callable[[], work_apart.Work],
     asked: Asked = lambda cancelled: bool(cancelled()),
-    patience: float = Task.patience,
+    patience: float = WorkerTask.patience,
 ) -> Callable[[Any, Callable[[], bool]], Any]:
-    """Return a job that runs work(mech, line) in the worker process; the work may return None when it was stopped. work
-    : is looked up in the job; asked : returns True if a job of its own kind should stop; patience : seconds after which
-    a stopped job ends by itself."""
+    """Return the work of a job that runs work(mech, line) in the worker process; it may return None if it was stopped.
+    work : is called in the job to obtain the function; asked : returns True if a job of this kind should stop; patience
+    : time after which a stopped job is ended, s."""
 
-    def job(progress: Any, cancelled: Callable[[], bool]) -> Any:
-        from core.mechanism.work_apart import Stopped, work_apart
+    def run_in_process(progress: Any, cancelled: Callable[[], bool]) -> Any:
+        from core.mechanism.work_apart import WorkStoppedError, run_in_worker
 
-        def hear(what: Any) -> None:
-            progress(*what) if isinstance(what, Progress) else progress.show(what)
+        def on_partial_result(partial_result: Any) -> None:
+            progress(*partial_result) if isinstance(partial_result, Progress) else progress.show(partial_result)
 
         try:
-            found = work_apart(
-                jobs.process, mech, work(), cancelled=lambda: asked(cancelled), hear=hear, patience=patience
+            found = run_in_worker(
+                jobs.process,
+                mech,
+                work(),
+                cancelled=lambda: asked(cancelled),
+                hear=on_partial_result,
+                patience=patience,
             )
-        except Stopped:
+        except WorkStoppedError:
             raise Cancelled from None
         if found is None:
             raise Cancelled
         return found
 
-    return job
+    return run_in_process

@@ -1,5 +1,5 @@
-"""Signals of objects that are not Qt objects, whose listeners are called at once, one after another; and the lifetime
-of objects that listen."""
+"""Signals of objects that are not Qt objects, whose listeners are called immediately, one after another; and the
+lifetime of objects that listen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Slot = Callable[..., object]
 
 
 class Signal:
-    """A signal declared in a class with the types of its arguments; each object of that class has its own listeners."""
+    """Signal declared in a class with the types of its arguments; each object of the class has its own listeners."""
 
     def __init__(self, *kinds: type) -> None:
         self.kinds = kinds
@@ -38,7 +38,7 @@ class Signal:
 
 
 class Listeners:
-    """Listeners to a signal of one object. A bound method is dropped when its object is deleted."""
+    """Listeners of one object's signal. A bound method is dropped when its object is deleted."""
 
     def __init__(self) -> None:
         self._slots: list[_Listener] = []
@@ -47,11 +47,11 @@ class Listeners:
         return len(self._slots)
 
     def connect(self, slot: Slot) -> None:
-        """Call `slot` with the emitted values, or with as many of them as it takes."""
+        """Call `slot` with the emitted values, or with as many of them as it accepts."""
         self._slots.append(_Listener(slot))
 
     def disconnect(self, slot: Slot) -> None:
-        """Stop calling a slot; ignored if it was not connected."""
+        """Stop calling a slot; does nothing if it is not connected."""
         for listener in self._slots:
             if listener.slot() == slot:
                 listener.wanted = False
@@ -59,8 +59,7 @@ class Listeners:
                 return
 
     def emit(self, *values: Any) -> None:
-        """Call all present listeners. An error in one of them is raised to the emitter; the remaining ones are not
-        called."""
+        """Call all listeners. An error in one of them is raised to the caller; the remaining ones are not called."""
         for listener in tuple(self._slots):
             slot = listener.slot()
             if slot is None:
@@ -79,7 +78,7 @@ class _Listener:
 
 
 def _most_arguments(slot: Slot) -> int | None:
-    """Return the largest number of arguments that a function takes; None for any number, or if it cannot be known."""
+    """Return the largest number of arguments that a function accepts; None for any number, or if unknown."""
     function, bound = (slot.__func__, 1) if isinstance(slot, MethodType) else (slot, 0)
     code = getattr(function, "__code__", None)
     if code is not None:
@@ -97,7 +96,7 @@ Owned = TypeVar("Owned", bound="Closable")
 
 
 class Closable(Protocol):
-    """An object that works, or listens to signals, until it is closed."""
+    """Protocol of an object that works, or listens to signals, until it is closed."""
 
     def close(self) -> object:
         """Stop working and listening."""
@@ -105,15 +104,15 @@ class Closable(Protocol):
 
 
 class Lifetime(ExitStack):
-    """Closes owned objects and disconnects signals at the end of its owner, the newest first."""
+    """Closes owned objects and disconnects signals when its owner is closed, newest first."""
 
-    def own(self, thing: Owned) -> Owned:
-        """Close an object at the end; returns the object."""
-        self.callback(thing.close)
-        return thing
+    def own(self, closable: Owned) -> Owned:
+        """Register an object to be closed at the end, and return it."""
+        self.callback(closable.close)
+        return closable
 
     def listen(self, *pairs: tuple[Any, Callable[..., object]]) -> None:
-        """Connect signals to slots until the end."""
+        """Connect signals to slots until the end of the lifetime."""
         for signal, slot in pairs:
             signal.connect(slot)
             self.callback(signal.disconnect, slot)

@@ -1,5 +1,5 @@
-"""Long work that must run in the window's thread, cut into time slices. All owners share one slice per turn of the
-event loop: several of them delay the window by as little as one."""
+"""Long work that must run in the window's thread, divided into time slices. All owners share one slice per turn of the
+event loop, so that several of them do not delay the window more than one would."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from PySide6.QtCore import QCoreApplication, QObject, QTimer
 from shiboken6 import isValid
 
 SLICE = 0.01
-"""Seconds of work between two turns of the event loop."""
+"""Duration of a time slice, s."""
 PAUSE = 1
-"""Milliseconds between two slices, in which key and mouse events are handled."""
+"""Time between two slices, in which key and mouse events are handled, ms."""
 Work = Callable[[float], bool]
-"""`work(seconds)` goes on for about that time and returns True once nothing is left."""
+"""Function `work(seconds)` that continues for about that time and returns True once nothing is left."""
 
 
 class Slices(QObject):
-    """Gives time slices to waiting work in turn."""
+    """Gives time slices to queued work in turn."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._waiting: deque[tuple[QObject, Work]] = deque()
         self._timer = QTimer(self, interval=PAUSE, singleShot=True)
-        self._timer.timeout.connect(self._turn)
+        self._timer.timeout.connect(self._run_next_slice)
 
     @property
-    def waiting(self) -> bool:
+    def has_work(self) -> bool:
         """True if work is left."""
         return bool(self._waiting)
 
     def add(self, owner: QObject, work: Work) -> None:
-        """Queue work of an owner; it is dropped when the owner is deleted. Work that is queued already is not added
+        """Queue work for an owner; it is dropped when the owner is deleted. Work that is already queued is not added
         again."""
         if (owner, work) not in self._waiting:
             self._waiting.append((owner, work))
@@ -45,7 +45,7 @@ class Slices(QObject):
         """Remove an owner's work from the queue."""
         self._waiting = deque(each for each in self._waiting if each[0] is not owner)
 
-    def _turn(self) -> None:
+    def _run_next_slice(self) -> None:
         until = time.perf_counter() + SLICE
         for _ in range(len(self._waiting)):
             owner, work = self._waiting.popleft()
@@ -58,6 +58,6 @@ class Slices(QObject):
 
 
 @cache
-def slices() -> Slices:
+def shared_slices() -> Slices:
     """Return the time slices that the whole program shares."""
     return Slices(QCoreApplication.instance())

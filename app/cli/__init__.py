@@ -1,1 +1,1 @@
-"""The command line: `kinetostat <command>`, without a window, and without a scene unless a picture is asked for."""
+"""The command line `kinetostat <command>`: works without a window, and loads the 3-D scene only for pictures."""

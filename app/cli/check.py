@@ -17,7 +17,7 @@ from app.cli.terminal import say
 @click.option("--strict", is_flag=True, help="Count warnings as errors.")
 @reading_options
 def command(model_file: str, as_json: bool, strict: bool, **reading: Any) -> int:
-    """Report what is wrong or doubtful in a model.
+    """Report errors and doubtful values in a model.
 
     Exit code 1 if errors are found, 0 otherwise.
     """

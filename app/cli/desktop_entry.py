@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
-from core.apart.starting import finished, program
+from core.apart.starting import find_program, run_command
 from core.errors import FileError, KinetostatError
 from resources import ICONS
 
@@ -25,15 +25,15 @@ ENTRY = "applications/kinetostat.desktop"
 ICON = "icons/hicolor/scalable/apps/kinetostat.svg"
 TYPE = "mime/packages/kinetostat.xml"
 FILES = {ICON: "icon", TYPE: "MIME type", ENTRY: "desktop entry"}
-"""Files in the data home, and their names in messages; the entry, which makes use of the others, comes last."""
+"""Files in the data home, with their names in messages; the desktop entry, which refers to the others, comes last."""
 _RECORD = "X-Kinetostat-Made"
-"""Key of the desktop entry that lists folders and caches created for it, relative to the data home."""
+"""Key of the desktop entry that lists the folders and caches created with it, relative to the data home."""
 _LONGEST = 60.0
-"""Seconds that a program updating a cache may take."""
+"""Longest time for a program to update a cache, s."""
 
 
 class Updater(NamedTuple):
-    """A program that builds caches of the files in a folder.
+    """Program that builds caches of the files in a folder.
 
     program : its name
     package : the Debian package that brings it
@@ -68,8 +68,7 @@ UPDATERS = (
 
 
 def write_entry(command: Sequence[str]) -> list[str]:
-    """Write the desktop entry, icon and MIME type, all or none of them; returns the lines to report. Raises
-    KinetostatError.
+    """Write desktop entry, icon and MIME type, all or none of them; return the lines to print. Raises KinetostatError.
 
     command : the words that start the program
     """
@@ -78,19 +77,19 @@ def write_entry(command: Sequence[str]) -> list[str]:
         _require_ours(home / file)
     before = _present_paths(home)
     made = _recorded_paths(home)
-    texts = {ICON: icon(), TYPE: mime_type(), ENTRY: entry(command, made)}
-    _write_all(home, texts)
+    texts = {ICON: icon(), TYPE: mime_type_xml(), ENTRY: entry_text(command, made)}
+    _write_files(home, texts)
     lines = ["Registered Kinetostat for this user:", *(f"  {home / file} ({FILES[file]})" for file in texts)]
     lines += [_run_updater(home, each) for each in UPDATERS]
     _refresh_icons(home)
     made = sorted({*made, *(_present_paths(home) - before - set(FILES))})
-    _write_all(home, {ENTRY: entry(command, made)})
+    _write_files(home, {ENTRY: entry_text(command, made)})
     return [*lines, f"It starts {' '.join(command)}", "To undo this: kinetostat --unregister"]
 
 
 def remove_entry() -> list[str]:
-    """Remove the files that carry our mark, and the folders and caches created for them; returns the lines to
-    report."""
+    """Remove the files written by `write_entry`, and the folders and caches created with them; return the lines to
+    print."""
     home = data_home()
     made = _recorded_paths(home)
     present = [home / file for file in FILES if (home / file).is_file()]
@@ -115,7 +114,7 @@ def remove_entry() -> list[str]:
 
 
 def data_home() -> Path:
-    """Return the folder of the user's data. Raises KinetostatError if there is none."""
+    """Return the folder for the user's data (XDG data home). Raises KinetostatError if there is none."""
     named = os.environ.get("XDG_DATA_HOME", "")
     if os.path.isabs(named):  # others are to be ignored
         return Path(named)
@@ -123,15 +122,15 @@ def data_home() -> Path:
         return Path.home() / ".local" / "share"
     except RuntimeError:
         raise KinetostatError(
-            "There is no home folder to register in.", remedy="Set XDG_DATA_HOME to the full path of a folder."
+            "There is no home folder in which to register.", remedy="Set XDG_DATA_HOME to the full path of a folder."
         ) from None
 
 
 # ------------------------------------------------------------------------------------------ texts
 
 
-def entry(command: Sequence[str], made: Sequence[str] = ()) -> str:
-    """Return the text of the desktop entry. made : folders and caches created for it, see `_RECORD`"""
+def entry_text(command: Sequence[str], created_paths: Sequence[str] = ()) -> str:
+    """Return the text of the desktop entry. created_paths : folders and caches created with it, see `_RECORD`"""
     words = ("/usr/bin/env", *command) if "%" in command[0] else command  # desktops seek the first one as it is written
     rows = {
         "Type": "Application",
@@ -139,8 +138,8 @@ def entry(command: Sequence[str], made: Sequence[str] = ()) -> str:
         "Name": "Kinetostat",
         "GenericName": "Robots and mechanisms",
         "Comment": "Design, study and teach robots and mechanisms",
-        "TryExec": _escaped_value(command[0]),
-        "Exec": f"{_escaped_value(' '.join(map(_quoted_exec_word, words)))} %f",
+        "TryExec": _escape_value(command[0]),
+        "Exec": f"{_escape_value(' '.join(map(_quote_exec_word, words)))} %f",
         "Icon": "kinetostat",
         "Terminal": "false",
         "Categories": "Science;Engineering;Robotics;",
@@ -148,23 +147,23 @@ def entry(command: Sequence[str], made: Sequence[str] = ()) -> str:
         "MimeType": f"{MIME_TYPE};",
         "StartupWMClass": "Kinetostat",
     }
-    if made:
-        rows[_RECORD] = "".join(f"{each};" for each in made)
+    if created_paths:
+        rows[_RECORD] = "".join(f"{each};" for each in created_paths)
     return "\n".join([f"# {SIGN}", "[Desktop Entry]", *(f"{key}={value}" for key, value in rows.items()), ""])
 
 
-def _quoted_exec_word(word: str) -> str:
-    """Quote a word for the key Exec, in which % starts a code."""
+def _quote_exec_word(word: str) -> str:
+    """Quote a word for the key Exec, in which % starts a field code."""
     escaped = re.sub(r'(["`$\\])', r"\\\1", word)
     return f'"{escaped}"'.replace("%", "%%")
 
 
-def _escaped_value(text: str) -> str:
-    """Escape a text for use as the value of a key."""
+def _escape_value(text: str) -> str:
+    """Escape a text for use as the value of a key in the desktop entry."""
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
 
 
-def mime_type() -> str:
+def mime_type_xml() -> str:
     """Return the declaration of the MIME type of Kinetostat's own files."""
     from core.files import NATIVE
 
@@ -192,67 +191,67 @@ def icon() -> str:
 
 
 @contextlib.contextmanager
-def _reporting_errors(place: Path, done: str) -> Iterator[None]:
+def _reporting_errors(path: Path, action: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise FileError(
-            f"It cannot be {done}: {error.strerror or error}.",
-            file=str(place),
-            remedy="Check the permissions of its folder, or name another data home by XDG_DATA_HOME.",
+            f"It cannot be {action}: {error.strerror or error}.",
+            file=str(path),
+            remedy="Check the permissions of its folder, or set XDG_DATA_HOME to another folder.",
         ) from None
 
 
-def _is_ours(place: Path) -> bool:
-    with _reporting_errors(place, "read"):
-        text = place.read_bytes()
+def _is_ours(path: Path) -> bool:
+    with _reporting_errors(path, "read"):
+        text = path.read_bytes()
     return any(sign.encode() in text for sign in (SIGN, SIGN.replace("--", "- -")))
 
 
-def _require_ours(place: Path) -> None:
-    if os.path.lexists(place) and not (place.is_file() and _is_ours(place)):
+def _require_ours(path: Path) -> None:
+    if os.path.lexists(path) and not (path.is_file() and _is_ours(path)):
         raise FileError(
             "It exists already and was not written by kinetostat --register.",
-            file=str(place),
+            file=str(path),
             remedy="Move it away; nothing was changed.",
         )
 
 
-def _write_all(home: Path, texts: dict[str, str]) -> None:
-    """Write files with their folders. If one cannot be written, the files before it are restored."""
+def _write_files(home: Path, contents: dict[str, str]) -> None:
+    """Write files, creating their folders; if one cannot be written, restore those written before."""
     earlier: dict[Path, bytes | None] = {}
     folders: list[Path] = []
     try:
-        for file, text in texts.items():
+        for file, text in contents.items():
             place = home / file
             with _reporting_errors(place, "written"):
                 missing = [each for each in (*reversed(place.parents), place) if not os.path.lexists(each)]
                 folders += [each for each in missing if each != place]
                 place.parent.mkdir(parents=True, exist_ok=True)
                 earlier[place] = place.read_bytes() if place.exists() else None
-                _replace(place, text.encode())
+                _replace_file(place, text.encode())
     except BaseException:
         for place, content in earlier.items():
             with contextlib.suppress(OSError):
-                place.unlink(missing_ok=True) if content is None else _replace(place, content)
+                place.unlink(missing_ok=True) if content is None else _replace_file(place, content)
         for folder in reversed(folders):
             with contextlib.suppress(OSError):
                 folder.rmdir()
         raise
 
 
-def _replace(place: Path, content: bytes) -> None:
-    """Write a file completely or not at all."""
-    part = place.with_name(f".{place.name}.part")
+def _replace_file(path: Path, content: bytes) -> None:
+    """Replace a file atomically."""
+    part = path.with_name(f".{path.name}.part")
     try:
         part.write_bytes(content)
-        os.replace(part, place)
+        os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
 
 
 def _present_paths(home: Path) -> set[str]:
-    """Return the folders and files that registering may create and that exist now, relative to the data home."""
+    """Return the existing folders and files that registration may create, relative to the data home."""
     found = {Path(file).parent for file in FILES}
     found |= {folder for each in found for folder in each.parents if folder != Path()}
     there = {folder.as_posix() for folder in (Path(), *found) if (home / folder).is_dir()}
@@ -270,9 +269,9 @@ def _recorded_paths(home: Path) -> list[str]:
     return []
 
 
-def _remove_caches(home: Path, made: Sequence[str], folder: str) -> None:
+def _remove_caches(home: Path, created_paths: Sequence[str], folder: str) -> None:
     """Remove the cache files in a folder that registering created."""
-    for each in made:
+    for each in created_paths:
         place = home / each
         if each.partition("/")[0] == folder and place.is_file() and not place.is_symlink():
             with _reporting_errors(place, "removed"):
@@ -283,24 +282,24 @@ def _remove_caches(home: Path, made: Sequence[str], folder: str) -> None:
 
 
 def _run_updater(home: Path, updater: Updater) -> str:
-    """Run a program that updates caches and return the line to report."""
-    found = program(updater.program)
+    """Run a program that updates caches and return the lines to print."""
+    found = find_program(updater.program)
     command = f"{updater.program} {home / updater.folder}"
     if found is None:
         return f"  {updater.program} is not installed: {updater.without} (Debian: apt-get install {updater.package})."
     try:
-        done = finished([found, str(home / updater.folder)], limit=_LONGEST)
+        done = run_command([found, str(home / updater.folder)], timeout=_LONGEST)
     except OSError as error:
         return f"  {command} failed ({error}): {updater.without}."
     if done.code:
-        return f"  {command} failed ({done.last_words or done.code}): {updater.without}."
+        return f"  {command} failed ({done.last_error_line or done.code}): {updater.without}."
     return f"  {command}: done"
 
 
 def _refresh_icons(home: Path) -> None:
     """Update the icon cache, if there is one; without a cache, desktops read the folders themselves."""
     folder = home / "icons" / "hicolor"
-    found = program("gtk-update-icon-cache")
+    found = find_program("gtk-update-icon-cache")
     if found is not None and (folder / "icon-theme.cache").is_file():
         with contextlib.suppress(OSError):
-            finished([found, "-q", "-t", "-f", str(folder)], limit=_LONGEST)
+            run_command([found, "-q", "-t", "-f", str(folder)], timeout=_LONGEST)

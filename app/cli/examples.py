@@ -1,4 +1,4 @@
-"""kinetostat examples: list or copy the models that come with the program."""
+"""kinetostat examples: list or copy the example models that come with the program."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def _extra_files(name: str, source: Path) -> Iterator[Path]:
 def _copy_example(name: str, output: str | None) -> None:
     import shutil
 
-    from core.errors import FileError, likely_meant
+    from core.errors import FileError, find_likely_names
     from resources import EXAMPLES, examples
 
     found = {example.name: example.path for example in examples()}
     if name not in found:
-        close = ", ".join(likely_meant(name, found) or found)
+        close = ", ".join(find_likely_names(name, found) or found)
         raise click.UsageError(f"There is no example '{name}'. There are: {close}.")
     source = found[name]
     whole = source.parent != EXAMPLES

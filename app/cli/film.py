@@ -1,4 +1,4 @@
-"""kinetostat film RUN.h5|MODEL -o film.mp4: make a film of a motion without a window."""
+"""kinetostat film RUN.h5|MODEL -o film.mp4: film a motion without a window."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from app.cli.machine import FILE, READING, QuantityType, context, pose_options, read, reading_options
+from app.cli.machine import FILE, READING, QuantityType, build_context, pose_options, read, reading_options
 from app.cli.render import SizeType
 from app.cli.terminal import say, say_progress
 from core.functions.subjects.sequences import VIEWS
@@ -25,7 +25,7 @@ ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
     "--output",
     required=True,
     type=click.Path(dir_okay=False),
-    help="Film: .mp4, .gif, or .png for one numbered picture per frame.",
+    help="Film to write: .mp4, .gif, or .png for one numbered picture per frame.",
 )
 @click.option(
     "--duration", type=QuantityType("time"), default=10.0, show_default=True, help="Simulated time of a model, in s."
@@ -44,7 +44,7 @@ ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
     show_default=True,
     help="Direction from which the camera looks.",
 )
-@click.option("--turn", type=float, default=0.0, metavar="DEGREES", help="Turn the camera, per second of film.")
+@click.option("--turn", type=float, default=0.0, metavar="DEGREES", help="Rotation of the camera per second of film.")
 @click.option("--look", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Colours.")
 @click.option("--caption/--no-caption", default=True, show_default=True, help="Show the time in the corner.")
 @click.option("--trace", "followed", multiple=True, metavar="FRAME", help="Draw the path of a body or frame (repeat).")
@@ -69,9 +69,9 @@ def command(
     turn: float,
     **options: Any,
 ) -> None:
-    """Film a run (.h5), or a model that is simulated first, with exact frame times and size."""
+    """Film a run (.h5), or a model that is simulated first; frame times and picture size are exact."""
     run = _run_to_film(model_file, options)
-    from viz.film.film import shoot
+    from viz.film.film import render_film
     from viz.film.footage import FollowedPoint, footage_of_run
 
     filmed = {name: options[name] for name in ("fps", "speed", "start", "end", "view", "caption")}
@@ -82,32 +82,32 @@ def command(
         arrows=_requested_vectors(run.model, arrows),
         **filmed,
     )
-    count = shoot(
+    count = render_film(
         made, output, fps=options["fps"], size=size, look=look, progress=_show_progress if sys.stderr.isatty() else None
     )
     say(f"Wrote {output}: {count} frames, {size[0]} × {size[1]} pixels, {count / options['fps']:.3g} s")
 
 
 def _run_to_film(file: str, options: dict[str, Any]) -> Any:
-    """Return the run of an HDF5 file, or the run of a model after simulating it."""
+    """Return the run in an HDF5 file, or simulate a model and return its run."""
     from core.simulation import Run, simulate
-    from core.simulation.machine_code.supply import telling
+    from core.simulation.machine_code.supply import report_waiting
 
     if Path(file).suffix.lower() in (".h5", ".hdf5"):
         return Run.load(file)
-    from app.cli.run import formulas, waits
+    from app.cli.run import announce, parse_joint_forces
 
     reading = {name: options[name] for name in READING}
-    machine = context(read(file, **reading).model, options["sets"], options["pose"])
+    machine = build_context(read(file, **reading).model, options["sets"], options["pose"])
     if sys.stderr.isatty():
         say("Simulating …", err=True)
-    with telling(waits):
+    with report_waiting(announce):
         run = simulate(
             machine.mech,
             options["duration"],
             q0=machine.q,
             method=options["method"],
-            torque=formulas(options["torques"]),
+            torque=parse_joint_forces(options["torques"]),
             output=min(1.0 / options["fps"], 0.01),
         )
     for note in run.notes:
@@ -116,15 +116,15 @@ def _run_to_film(file: str, options: dict[str, Any]) -> Any:
 
 
 def _requested_vectors(model: Any, arrows: tuple[str, ...]) -> list[Any]:
-    """Return the requested vectors: those of one element, or of all elements that have some."""
-    from viz.scene.vectors import possible
+    """Return the requested vectors: those of one element, or of all elements that have vectors."""
+    from viz.scene.vectors import possible_arrows
 
     found = []
     for text in arrows:
         kind, _, name = text.partition(":")
         if kind not in ARROWS:
             raise click.UsageError(f"--arrows: '{kind}' is not one of {', '.join(ARROWS)}.")
-        every = possible(model, kind)
+        every = possible_arrows(model, kind)
         chosen = [each for each in every if name in ("", each.name)]
         if not chosen:
             listed = ", ".join(each.name for each in every[:12]) or "none"
@@ -133,5 +133,5 @@ def _requested_vectors(model: Any, arrows: tuple[str, ...]) -> list[Any]:
     return found
 
 
-def _show_progress(part: float) -> None:
-    say_progress(f"{100 * part:3.0f} %", end=part >= 1.0)
+def _show_progress(fraction: float) -> None:
+    say_progress(f"{100 * fraction:3.0f} %", end=fraction >= 1.0)

@@ -1,4 +1,4 @@
-"""Make a sub-command for each function of the catalogue from its declaration."""
+"""Creates a sub-command for each function of the catalogue from its declaration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from app.cli.machine import FILE, READING, context, pose_options, read, reading_options, split_settings
+from app.cli.machine import FILE, READING, build_context, pose_options, read, reading_options, split_settings
 from app.cli.terminal import say
 from core.functions.function import Function
 from core.functions.options import (
@@ -45,11 +45,11 @@ _METAVARS = {
 
 
 BEHIND = "behind"
-"""Key of the unnamed argument after the machine's file."""
+"""Key of the positional argument after the machine's file."""
 
 
-def command_of(function: Function) -> click.Command:
-    """Return the command `kinetostat <function> FILE --option …`."""
+def build_command(function: Function) -> click.Command:
+    """Return the command `kinetostat <function> FILE --option …` for a function."""
 
     def run(
         model_file: str, as_json: bool, output: str | None, sets: Sequence[str], pose: Sequence[str], **given: Any
@@ -70,8 +70,8 @@ def command_of(function: Function) -> click.Command:
         if symbols:
             sets, more = split_settings(model, sets)
             options[symbols] = [*options.get(symbols, ()), *more]
-        machine = context(model, sets, pose)
-        return present(_called(function, machine, options), machine, as_json, output)
+        machine = build_context(model, sets, pose)
+        return show_result(_call_function(function, machine, options), machine, as_json, output)
 
     decorated: Any = pose_options(reading_options(run))
     decorated = click.option("--json", "as_json", is_flag=True, help="The result as JSON, SI units.")(decorated)
@@ -90,7 +90,7 @@ def command_of(function: Function) -> click.Command:
 
 
 def _click_option(option: Option) -> Any:
-    """Return the click option for an option of a function; its value is checked by the catalogue."""
+    """Return the click option for an option of a function; its value is checked later by the catalogue."""
     name = f"--{option.id.replace('_', '-')}"
     text = _option_help(option)
     if isinstance(option, Flag):
@@ -98,7 +98,7 @@ def _click_option(option: Option) -> Any:
     if isinstance(option, Choice):
         return click.option(name, option.id, type=click.Choice(option.choices), default=None, help=text)
     metavar = ",".join(option.labels).upper() if isinstance(option, Vector) else _METAVARS[type(option).__name__]
-    return click.option(name, option.id, multiple=option.many, default=None, metavar=metavar, help=text)
+    return click.option(name, option.id, multiple=option.is_repeatable, default=None, metavar=metavar, help=text)
 
 
 def _option_help(option: Option) -> str:
@@ -107,7 +107,7 @@ def _option_help(option: Option) -> str:
     text = f"{option.help or option.title}."
     if isinstance(option, Number | Vector) and SI[option.dimension]:
         text += f" In {SI[option.dimension]}, or with a unit."
-    if option.many:
+    if option.is_repeatable:
         text += " Repeat for more."
     if isinstance(option, Flag):
         return f"{text} Default: {'yes' if option.default else 'no'}."
@@ -119,22 +119,22 @@ def _option_help(option: Option) -> str:
     return text
 
 
-def _called(function: Function, machine: Any, options: dict[str, Any]) -> Result:
+def _call_function(function: Function, machine: Any, options: dict[str, Any]) -> Result:
     from core.errors import ModelError
     from core.functions import call
-    from core.functions.catalogue import validated
+    from core.functions.catalogue import validate_options
 
     try:
-        if not function.unavailable(machine):
-            validated(function, machine, options)
+        if not function.unavailability_reason(machine):
+            validate_options(function, machine, options)
     except ModelError as error:
         raise click.UsageError(str(error)) from None
     return call(function.id, machine, **options)
 
 
-def present(result: Result, machine: Any, as_json: bool, output: str | None) -> int:
-    """Show a result on the terminal, write the files it asks for, or write it to a file; returns the exit code. Errors
-    in a result (a point that was not reached) go to the error stream, the rest is shown all the same."""
+def show_result(result: Result, machine: Any, as_json: bool, output: str | None) -> int:
+    """Print a result, or write it to a file, together with the files it asks for; returns the exit code. Errors in a
+    result (such as a point that was not reached) go to the error stream, the rest to the standard output."""
     from app.panels.output.result_pictures import write_pictures
     from core.functions.results import to_json
 
@@ -153,13 +153,13 @@ def present(result: Result, machine: Any, as_json: bool, output: str | None) -> 
 
 def _error_parts(result: Result) -> list[Result]:
     """Return the parts of a result that report errors."""
-    from core.functions.results import Message, leaves
+    from core.functions.results import Message, leaf_results
 
-    return [part for part in leaves(result) if isinstance(part, Message) and part.severity == "error"]
+    return [part for part in leaf_results(result) if isinstance(part, Message) and part.severity == "error"]
 
 
 def _without_parts(result: Result, parts: list[Result]) -> Result | None:
-    """Return a result without some of its parts; None if nothing is left."""
+    """Return a result without the given parts; None if nothing is left."""
     from dataclasses import replace
 
     from core.functions.results import Report
@@ -173,9 +173,9 @@ def _without_parts(result: Result, parts: list[Result]) -> Result | None:
 def _write_result(path: str, result: Result, machine: Any) -> None:
     from pathlib import Path
 
-    from core.files.source import write_whole
-    from core.functions.results import leaves, tables, to_json
-    from core.symbolic.export import c_source, mathematica
+    from core.files.source import write_atomically
+    from core.functions.results import leaf_results, tables_in_result, to_json
+    from core.symbolic.export import format_c_source, format_mathematica
 
     suffix = Path(path).suffix.lower()
     if suffix == ".png":
@@ -183,16 +183,16 @@ def _write_result(path: str, result: Result, machine: Any) -> None:
 
         write_result_picture(result, machine, path)
     elif suffix == ".csv":
-        texts = [table.to_csv() for table in tables(result)]
+        texts = [table.to_csv() for table in tables_in_result(result)]
         if not texts:
             raise click.UsageError("-o: this result holds no table; use .txt or .json.")
-        write_whole(path, "\n".join(texts).encode())
+        write_atomically(path, "\n".join(texts).encode())
     elif suffix in (".c", ".wl"):
-        formulas = [found for part in leaves(result) if (found := part.to_formulas()) is not None]
+        formulas = [found for part in leaf_results(result) if (found := part.to_formulas()) is not None]
         if not formulas:
             raise click.UsageError("-o: this result holds no formulas; use .txt, .json or .py.")
-        write = c_source if suffix == ".c" else mathematica
-        write_whole(path, ("\n".join(write(part.entries, part.label) for part in formulas) + "\n").encode())
+        write = format_c_source if suffix == ".c" else format_mathematica
+        write_atomically(path, ("\n".join(write(part.entries, part.label) for part in formulas) + "\n").encode())
     else:
         text = {
             ".json": lambda: json.dumps(to_json(result), indent=2, ensure_ascii=False),
@@ -202,5 +202,5 @@ def _write_result(path: str, result: Result, machine: Any) -> None:
         }.get(suffix)
         if text is None:
             raise click.UsageError(f"-o: '{path}' should end in .txt, .json, .csv, .tex, .py, .c, .wl or .png.")
-        write_whole(path, (text() + "\n").encode())
+        write_atomically(path, (text() + "\n").encode())
     say(f"Wrote {path}")

@@ -1,4 +1,4 @@
-"""kinetostat info FILE: show what a model consists of."""
+"""kinetostat info FILE: list what a model consists of."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from app.cli.machine import FILE, context, pose_options, read, reading_options
+from app.cli.machine import FILE, build_context, pose_options, read, reading_options
 from app.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def command(model_file: str, as_json: bool, sets: tuple[str, ...], pose: tuple[str, ...], **reading: Any) -> None:
     """Show bodies, joints, degrees of freedom, mass and coordinates."""
     result = read(model_file, **reading)
-    facts = machine_facts(context(result.model, sets, pose), model_file)
+    facts = machine_facts(build_context(result.model, sets, pose), model_file)
     facts["findings"] = len(result.findings)
     if as_json:
         say(json.dumps(facts, indent=2, ensure_ascii=False))
@@ -32,8 +32,8 @@ def command(model_file: str, as_json: bool, sets: tuple[str, ...], pose: tuple[s
 
 
 def machine_facts(machine: Context, file: str) -> dict[str, Any]:
-    """Return facts about a machine as data for JSON, in SI units."""
-    from core.analysis.inverse_kinematics import at_limits
+    """Return the properties of a machine as data for JSON, in SI units."""
+    from core.analysis.inverse_kinematics import coordinates_at_limits
 
     model, mech = machine.model, machine.mech
     plain = model.expanded
@@ -73,19 +73,19 @@ def machine_facts(machine: Context, file: str) -> dict[str, Any]:
             }
             for c, x in zip(mech.coordinates, machine.q, strict=True)
         ],
-        "at_limits": list(at_limits(mech, machine.q)),
+        "at_limits": list(coordinates_at_limits(mech, machine.q)),
         "speeds": list(mech.v_names),
         "body_masses": {name: _finite_or_none(value) for name, value in masses.items()},
     }
 
 
 def _finite_or_none(value: float) -> float | None:
-    """Return a number for JSON, which knows neither infinity nor NaN; None in their place."""
+    """Return a number for JSON; None for infinity and NaN, which JSON cannot represent."""
     return float(value) if math.isfinite(value) else None
 
 
 def body_masses(machine: Context) -> dict[str, float]:
-    """Return the mass (kg) of every body by its name."""
+    """Return the mass (kg) of every body by name."""
     from core.functions.subjects.description import mass_properties
 
     table: Any = mass_properties(machine)
@@ -93,12 +93,12 @@ def body_masses(machine: Context) -> dict[str, float]:
 
 
 def _gravity_facts(machine: Context) -> Any:
-    from core.model.parameters import value_of
+    from core.model.parameters import evaluate_field
 
     gravity = machine.model.world.gravity
     if gravity.kind != "uniform":
         return gravity.kind
-    return [float(value_of(x, machine.values)) for x in gravity.acceleration]
+    return [float(evaluate_field(x, machine.values)) for x in gravity.acceleration]
 
 
 def _amount_text(value: float | None, unit: str = "") -> str:

@@ -1,5 +1,5 @@
-"""Options shared by all commands that work on a machine: reading options, parameter values and pose; numbers with a
-unit ("500 ms", "30 deg/s", "62 N/mm"), or in SI without one."""
+"""Options shared by all commands that work on a machine: options for reading files, parameter values and pose; numbers
+with a unit ("500 ms", "30 deg/s", "62 N/mm"), or in SI without one."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from app.cli.terminal import say
-from core.errors import KinetostatError, near_misses
+from core.errors import KinetostatError, suggest_names
 
 if TYPE_CHECKING:
     from core.functions import Context
     from core.model import Model
 
 
-def quantity(text: str, dimension: str, values: Mapping[str, float] | None = None, where: str = "") -> float:
-    """Return the value in SI of a number with a unit, or of a formula in `values`. Raises click.UsageError."""
+def parse_quantity(text: str, dimension: str, values: Mapping[str, float] | None = None, where: str = "") -> float:
+    """Return the value in SI of a number with a unit, or of a formula that may use `values`. Raises
+    click.UsageError."""
     from app.widgets.quantities.quantity_text import Measure, SIUnits, read
     from core.model.formula.expression import evaluate, parse
-    from core.model.validation.formulas import wrong_dimension
+    from core.model.validation.formulas import find_wrong_dimension
 
     try:
         number = read(text, Measure(dimension), SIUnits(), values or {}, fold=True)
-        if isinstance(number, str) and (said := wrong_dimension(number, dimension)) is not None:
+        if isinstance(number, str) and (said := find_wrong_dimension(number, dimension)) is not None:
             raise KinetostatError(said[0], remedy=said[1])
         return float(evaluate(parse(number), values or {})) if isinstance(number, str) else float(number)
     except KinetostatError as error:
@@ -33,7 +34,7 @@ def quantity(text: str, dimension: str, values: Mapping[str, float] | None = Non
 
 
 class QuantityType(click.ParamType):
-    """Click type of a number of a dimension, at least `least` or above zero."""
+    """Click type of a number with a physical dimension, positive or not less than `least`."""
 
     name = "NUMBER"
 
@@ -46,7 +47,7 @@ class QuantityType(click.ParamType):
         if not isinstance(value, str):
             return float(value)
         try:
-            number = quantity(value, self.dimension)
+            number = parse_quantity(value, self.dimension)
         except click.UsageError as error:
             self.fail(error.message, param, ctx)
         if self.positive and number <= 0.0:
@@ -90,9 +91,11 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             is_flag=True,
             flag_value=False,
             default=True,
-            help="Let coupled joints of a URDF move on their own.",
+            help="Let coupled (mimic) joints of a URDF move independently.",
         ),
-        click.option("--floating", is_flag=True, help="Free the root of a URDF, which is otherwise fixed."),
+        click.option(
+            "--floating", is_flag=True, help="Let the root link of a URDF move freely; otherwise it is fixed."
+        ),
     ):
         command = option(command)
     return command
@@ -128,34 +131,34 @@ def read(
     trust_code: bool = False,
     trusted: Sequence[str] = (),
 ) -> Any:
-    """Read the model of a file or of a named example; returns the model and the reader's findings."""
-    from core.files import Trusted
+    """Read a model from a file, or a named example; return the model and the findings of the reader."""
+    from core.files import TrustedFile
     from core.files import read as read_file
-    from core.files.named import place_of
-    from core.files.source import source_of_file
+    from core.files.named import find_model_file
+    from core.files.source import source_from_file
 
-    place = place_of(file)
-    folders = {**place.packages, **pairs_of(packages, "--package")}
-    allowed = [Trusted.of(source_of_file(each)) for each in (*trusted, *([place.file] if trust_code else []))]
+    place = find_model_file(file)
+    folders = {**place.packages, **split_pairs(packages, "--package")}
+    allowed = [TrustedFile.of(source_from_file(each)) for each in (*trusted, *([place.file] if trust_code else []))]
     return read_file(
         place.file, floating=floating, mimic=mimic, packages=folders, arguments=place.arguments, trust=allowed
     )
 
 
 def split_settings(model: Model, sets: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Split settings into (those of parameters and coordinates of the model, those of symbols that the model does not
-    have)."""
+    """Split settings into those of parameters and coordinates of the model, and those of symbols that the model does
+    not have."""
     from core.analysis.sweep import coordinate_aliases
 
     machine = model.expanded
     names = {p.name for p in machine.parameters} | {joint.name for joint in machine.joints}
     names |= set(coordinate_aliases(model))
-    own = [item for item in sets if {(name := pair_of(item, "--set")[0]), name.partition(".")[0]} & names]
+    own = [item for item in sets if {(name := split_pair(item, "--set")[0]), name.partition(".")[0]} & names]
     return own, [item for item in sets if item not in own]
 
 
-def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) -> Context:
-    """Return the machine at the requested pose and parameter values."""
+def build_context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) -> Context:
+    """Return the machine with the requested pose and parameter values."""
     from core.functions import Context
 
     if not (sets or pose):
@@ -163,11 +166,11 @@ def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) ->
     from core.analysis.sweep import coordinate_aliases
     from core.model.edits import edits
 
-    coordinates = list(pairs_of(pose, "--pose").items())
+    coordinates = list(split_pairs(pose, "--pose").items())
     names = {parameter.name: parameter.dimension for parameter in model.expanded.parameters}
-    for name, text in pairs_of(sets, "--set").items():
+    for name, text in split_pairs(sets, "--set").items():
         if name in names:
-            model = edits.change(model, "parameters", name, value=_number(name, text, model, names[name]))
+            model = edits.change(model, "parameters", name, value=_read_number(name, text, model, names[name]))
         else:
             coordinates.append((name, text))
     machine = Context.of(model)
@@ -190,30 +193,29 @@ def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) ->
 
 def _is_unknown_name(mech: Any, name: str) -> bool:
     """Return True if a name is neither a coordinate nor a joint."""
-    from core.constraints.named_values import meant_by
+    from core.constraints.named_values import resolve_name
 
     try:
-        return not meant_by(mech.compiled, "q", name)
+        return not resolve_name(mech.compiled, "q", name)
     except KinetostatError:
         return name.removesuffix(".q") not in mech.joint_names
 
 
 def _similar_names(name: str, names: Sequence[str]) -> str:
-    return near_misses(name, names).replace("There is:", "There are:")
+    return suggest_names(name, names).replace("There is:", "There are:")
 
 
 def named_quantities(
     mech: Any, which: Literal["q", "v"], name: str, text: str, values: Mapping[str, float], where: str
 ) -> dict[str, float]:
-    """Return the coordinates or speeds that a name stands for, with their values: one number each from a
-    comma-separated text.
+    """Return the coordinates or speeds that belong to a name, with their values from a comma-separated text.
 
     Raises click.UsageError.
     """
-    from core.constraints.named_values import dimension, meant_by
+    from core.constraints.named_values import dimension_of_name, resolve_name
 
     try:
-        meant = meant_by(mech.compiled, which, name)
+        meant = resolve_name(mech.compiled, which, name)
     except KinetostatError as error:
         known = mech.q_names if which == "q" else mech.v_names
         remedy = error.remedy if name.removesuffix(f".{which}") in mech.joint_names else _similar_names(name, known)
@@ -222,13 +224,13 @@ def named_quantities(
     if len(parts) != len(meant):
         raise click.UsageError(f"{where}: {len(meant)} numbers are needed, with commas: {', '.join(meant)}.")
     return {
-        each: quantity(part, dimension(mech.compiled, which, each), values, where)
+        each: parse_quantity(part, dimension_of_name(mech.compiled, which, each), values, where)
         for each, part in zip(meant, parts, strict=True)
     }
 
 
 def _report_passed_limits(mech: Any, q: Any) -> None:
-    """Report coordinates beyond their limits; their values are kept as given."""
+    """Print a note for each coordinate beyond its limits; the values are used as given."""
     from core.constraints.cut_coordinates import BEYOND
 
     for each, x in zip(mech.coordinates, q, strict=True):
@@ -237,7 +239,7 @@ def _report_passed_limits(mech: Any, q: Any) -> None:
                 say(f"Note: {each.name} = {x:.6g} lies beyond its limit {limit:.6g} (SI).", err=True)
 
 
-def pair_of(text: str, option: str) -> tuple[str, str]:
+def split_pair(text: str, option: str) -> tuple[str, str]:
     """Split NAME=VALUE into name and value. Raises click.UsageError."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
@@ -245,15 +247,15 @@ def pair_of(text: str, option: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def pairs_of(texts: Iterable[str], option: str) -> dict[str, str]:
+def split_pairs(arguments: Iterable[str], option: str) -> dict[str, str]:
     """Return name → value of several NAME=VALUE texts. Raises click.UsageError, also for a name with two values."""
     found: dict[str, str] = {}
-    for name, value in (pair_of(text, option) for text in texts):
+    for name, value in (split_pair(text, option) for text in arguments):
         if name in found:
             raise click.UsageError(f"{option}: '{name}' is given twice: {found[name]} and {value}.")
         found[name] = value
     return found
 
 
-def _number(name: str, text: str, model: Model, dimension: str) -> float:
-    return quantity(text, dimension, model.values(), f"{name}={text}")
+def _read_number(name: str, text: str, model: Model, dimension: str) -> float:
+    return parse_quantity(text, dimension, model.values(), f"{name}={text}")

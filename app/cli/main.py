@@ -1,4 +1,4 @@
-"""The `kinetostat` command: its sub-commands by name, imported when they are used, and the examples in their help.
+"""The `kinetostat` command: sub-commands by name, imported when used, and the examples in their help.
 
 Exit code 0: done (warnings allowed); 1: errors found; 2: wrong usage. Errors are one message on the error stream.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli.terminal import say
-from core.errors import KinetostatError, likely_meant, visible
+from core.errors import KinetostatError, escape_control_characters, find_likely_names
 
 if TYPE_CHECKING:
     from core.functions import Function
@@ -70,29 +70,28 @@ HELP_EXAMPLES = {
 """Example lines without the program's name, by command or function."""
 
 
-def help_ending(name: str, called: str) -> str:
-    """Return the end of the help text of the command or function `name`, invoked as `called`; a plain example line if
-    none is listed."""
-    lines = HELP_EXAMPLES.get(name, (f'{called} arm.kst --pose joint1="30 deg" --json',))
+def help_ending(name: str, invoked_as: str) -> str:
+    """Return the example lines at the end of the help of the command or function `name`, invoked as `invoked_as`."""
+    lines = HELP_EXAMPLES.get(name, (f'{invoked_as} arm.kst --pose joint1="30 deg" --json',))
     return "\n".join(["\b", "Examples:" if len(lines) > 1 else "Example:", *(f"  kinetostat {line}" for line in lines)])
 
 
 COMMANDS = {
-    "check": "Report what is wrong or doubtful in a model.",
+    "check": "Report errors and doubtful values in a model.",
     "info": "Show bodies, joints, degrees of freedom, mass and coordinates.",
     "render": "Draw a model to a PNG file.",
     "convert": "Write a model in another format.",
     "run": "Simulate a machine and write its motion.",
     "study": "Run a machine many times with varying numbers, on all cores or a cluster.",
-    "plot": "Draw channels of runs as a picture, a drawing or numbers.",
+    "plot": "Plot channels of runs as PNG, SVG, PDF or CSV.",
     "film": "Film a run, or a model in motion.",
     "robotica": "Run calls of Robotica's command line, a script of them, or type them.",
     "examples": "List the example models, or copy them.",
 }
-"""Sub-commands with a module of their own in `app.cli`; the functions of the catalogue are added to them."""
+"""Sub-commands with a module in `app.cli`; the functions of the catalogue are added to them."""
 
 ALIASES = {"ellipsoid": "manipulability"}
-"""Other names of functions."""
+"""Alternative names of functions."""
 
 USAGE = """Design, study and teach robots and mechanisms.
 
@@ -124,9 +123,9 @@ class LazyGroup(click.Group):
         function = FUNCTIONS.get(ALIASES.get(name, name).replace("-", "_"))
         if function is None:
             return None
-        from app.cli.function_command import command_of
+        from app.cli.function_command import build_command
 
-        command = command_of(function)
+        command = build_command(function)
         command.epilog = help_ending(function.id, function.command)
         return command
 
@@ -139,7 +138,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
         for group in GROUPS:
             with formatter.section(f"Functions: {group}"):
-                formatter.write_dl([(_names_of(f), f.summary) for f in FUNCTIONS.values() if f.group == group])
+                formatter.write_dl([(_name_with_aliases(f), f.summary) for f in FUNCTIONS.values() if f.group == group])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command for a name; for an unknown name, suggest similar ones."""
@@ -147,18 +146,18 @@ class LazyGroup(click.Group):
         if self.get_command(ctx, name) is None:
             from resources import examples
 
-            close = likely_meant(name, [*self.list_commands(ctx), *(example.name for example in examples())])
+            close = find_likely_names(name, [*self.list_commands(ctx), *(example.name for example in examples())])
             hint = f"Did you mean {', '.join(close)}?" if close else "See kinetostat --help."
-            ctx.fail(f"There is no command, no file and no example '{name}'. {hint}")
+            ctx.fail(f"There is no command, file or example named '{name}'. {hint}")
         found, command, rest = super().resolve_command(ctx, args)
         if command is not None:
-            _refuse_repeated(click.Context(command, parent=ctx, info_name=found), rest)
+            _refuse_repeated_options(click.Context(command, parent=ctx, info_name=found), rest)
         return found, command, rest
 
 
-def _refuse_repeated(ctx: click.Context, arguments: list[str]) -> None:
-    """Refuse an option that is given twice but does not take several values; otherwise the last value would silently
-    win."""
+def _refuse_repeated_options(ctx: click.Context, arguments: list[str]) -> None:
+    """Raise a usage error if an option that takes one value is given twice; otherwise the last value would silently be
+    used."""
     try:
         _, _, order = ctx.command.make_parser(ctx).parse_args(list(arguments))
     except click.UsageError:
@@ -169,13 +168,13 @@ def _refuse_repeated(ctx: click.Context, arguments: list[str]) -> None:
             raise click.UsageError(f"{max(option.opts, key=len)} is given twice. Give it once.", ctx)
 
 
-def _names_of(function: Function) -> str:
+def _name_with_aliases(function: Function) -> str:
     """Return a function's name followed by its aliases."""
     return ", ".join([function.command, *(alias for alias, meant in ALIASES.items() if meant == function.id)])
 
 
-def names() -> tuple[str, ...]:
-    """Return the names of all sub-commands, by which the entry point tells a command from a file."""
+def command_names() -> tuple[str, ...]:
+    """Return the names of all sub-commands; with these the entry point tells a command from a file."""
     from core.functions import FUNCTIONS
 
     return (*COMMANDS, *ALIASES, *(function.command for function in FUNCTIONS.values()), *FUNCTIONS)
@@ -230,7 +229,7 @@ def cli(arguments: list[str] | None = None) -> int:
     try:
         code = group.main(arguments, prog_name="kinetostat", standalone_mode=False)
     except click.ClickException as error:
-        error.message = visible(error.message)
+        error.message = escape_control_characters(error.message)
         error.show()
         return error.exit_code
     except click.exceptions.Abort:

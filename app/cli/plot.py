@@ -10,7 +10,7 @@ import click
 from app.cli.machine import QuantityType
 from app.cli.render import SizeType
 from app.cli.terminal import say
-from app.plotting.formats import suffixes
+from app.plotting.formats import list_suffixes
 
 if TYPE_CHECKING:
     from core.simulation import Run
@@ -21,18 +21,23 @@ RUN = click.Path(dir_okay=False)
 @click.command("plot")
 @click.argument("run_file", metavar="RUN.h5", type=RUN)
 @click.argument("channels", metavar="CHANNEL…", nargs=-1)
-@click.option("-o", "--output", type=RUN, help=f"File: {suffixes()}.")
+@click.option("-o", "--output", type=RUN, help=f"File: {list_suffixes()}.")
 @click.option(
-    "--with", "others", multiple=True, metavar="RUN.h5", type=RUN, help="Another run to plot with it (repeat)."
+    "--with",
+    "others",
+    multiple=True,
+    metavar="RUN.h5",
+    type=RUN,
+    help="Another run to plot together with the first (repeat).",
 )
 @click.option("--x", "across", default="time", show_default=True, metavar="CHANNEL", help="The horizontal axis.")
-@click.option("--apart", is_flag=True, help="A plot for each channel, one above another.")
+@click.option("--apart", is_flag=True, help="Draw a separate plot for each channel, one above another.")
 @click.option(
     "--size",
     type=SizeType(),
     default="960x420",
     show_default=True,
-    help="Pixels of the screen of one plot; a PNG has twice as many.",
+    help="Size of one plot in pixels; a PNG has twice the resolution.",
 )
 @click.option("--from", "start", type=QuantityType("time", False), help="Show the run from this time on, in s.")
 @click.option("--to", "end", type=QuantityType("time", False), help="Show the run up to this time, in s.")
@@ -64,16 +69,16 @@ def command(
         say("\n".join(runs[0][1].channels))
         return
     if output is None:
-        raise click.UsageError(f"Name the file to write with -o: {suffixes()}.")
-    from viz.system_libraries import require
+        raise click.UsageError(f"Name the file to write with -o: {list_suffixes()}.")
+    from viz.system_libraries import require_libraries
 
-    require("chart")
+    require_libraries("chart")
     from app.plotting.channels import plain_number_notes
-    from app.plotting.headless import PlotSettings, ShownUnits, write
+    from app.plotting.headless import PlotDisplayUnits, PlotSettings, write_plots
 
-    units = ShownUnits(angles == "deg", lengths == "mm")
+    units = PlotDisplayUnits(angles == "deg", lengths == "mm")
     plot_settings = PlotSettings(channels, across, apart, size, start, end, look == "dark", units)
-    count = write(runs, plot_settings, output)
+    count = write_plots(runs, plot_settings, output)
     say(f"Wrote {output}: {count} curve{'s' * (count != 1)}")
     for note in [note for name in (across, *channels) for note in plain_number_notes(runs[0][1], name, units)]:
         say(f"Note: {note}")

@@ -1,5 +1,4 @@
-"""`kinetostat --register` and `--unregister`: add the program to the desktop as the one that opens .kst files, or
-remove it.
+"""`kinetostat --register` and `--unregister`: make Kinetostat the desktop's program for .kst files, or undo that.
 
 Everything is written for the user alone, nothing for the whole computer.
 """
@@ -15,7 +14,7 @@ from core.errors import KinetostatError
 
 
 def register() -> None:
-    """Write the files that the desktop needs, all or none of them, and report where. Raises KinetostatError."""
+    """Write the files that the desktop needs, all or none of them, and print where they are. Raises KinetostatError."""
     if sys.platform == "win32":
         from app.cli.windows_association import associate
 
@@ -29,7 +28,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Remove the files that `register` wrote, and nothing else. Raises KinetostatError."""
+    """Remove the files written by `register`, and nothing else. Raises KinetostatError."""
     if sys.platform == "win32":
         from app.cli.windows_association import dissociate
 
@@ -43,7 +42,7 @@ def unregister() -> None:
 
 
 def start_command(*, windowed: bool = False) -> tuple[str, ...]:
-    """Return the words that start this installation from any folder; a file to open is appended to them.
+    """Return the command words that start this installation from any folder; a file to open is appended to them.
 
     windowed : with the interpreter that opens no console, where there is one (Windows)
     """

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from app.cli.machine import FILE, context, pose_options, read, reading_options
+from app.cli.machine import FILE, build_context, pose_options, read, reading_options
 from app.cli.terminal import say
 from core.functions.subjects.sequences import VIEWS
 
@@ -56,7 +56,7 @@ def command(
     for finding in result.findings:
         if finding.severity != "hint":
             say(str(finding), err=True)
-    machine = context(result.model, sets, pose)
+    machine = build_context(result.model, sets, pose)
     if not output.lower().endswith(".png"):
         raise click.UsageError(f"-o: '{output}' does not end in .png.")
     picture: Any = call(

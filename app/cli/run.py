@@ -15,12 +15,12 @@ from app.cli.machine import (
     FILE,
     READING,
     QuantityType,
-    context,
+    build_context,
     named_quantities,
-    pairs_of,
     pose_options,
     read,
     reading_options,
+    split_pairs,
 )
 from app.cli.terminal import say, say_progress
 from core.simulation.methods import METHODS
@@ -32,8 +32,8 @@ STOPPED = 130
 
 
 class Interruption:
-    """Context in which Ctrl+C asks the work to end (`asked`); a second Ctrl+C, or one before the work has `begun`, ends
-    the program at once."""
+    """Context manager in which Ctrl+C asks the computation to end (`asked`); a second Ctrl+C, or one before the
+    computation has `begun`, ends the program at once."""
 
     def __init__(self) -> None:
         self.asked = self.begun = self._said = False
@@ -53,12 +53,12 @@ class Interruption:
             raise KeyboardInterrupt
         self.asked = True
 
-    def noticed(self) -> bool:
-        """Return True if the computation should end now; the first time, a message is printed. The signal handler
-        prints nothing, as it may interrupt other output."""
+    def should_stop(self) -> bool:
+        """Return True if the computation should end now; the first time, print a message. (The signal handler prints
+        nothing because it may interrupt other output.)"""
         if self.asked and not self._said:
             self._said = True
-            say("\nStopping. Ctrl+C again ends at once and drops what is not written.", err=True)
+            say("\nStopping. Press Ctrl+C again to end at once and discard data not yet written.", err=True)
         return self.asked
 
 
@@ -138,17 +138,17 @@ def command(
     """
     from core.errors import SimulationError
     from core.simulation import simulate
-    from core.simulation.machine_code.supply import telling
+    from core.simulation.machine_code.supply import report_waiting
 
     reading = {name: options.pop(name) for name in READING}
-    machine = context(read(model_file, **reading).model, sets, (*pose, *q0))
+    machine = build_context(read(model_file, **reading).model, sets, (*pose, *q0))
     names = [name.strip() for name in (channels or "").split(",") if name.strip()]
     growing = output is not None and output.lower().endswith((".h5", ".hdf5"))
     _check_output(machine, output, names)
     interruption = Interruption()
     progress = _Progress(sys.stderr.isatty(), interruption)
     try:
-        with interruption, telling(waits):
+        with interruption, report_waiting(announce):
             mech, begin = _machine_and_start(machine, speeds, torques, point)
             run = simulate(
                 mech,
@@ -157,7 +157,7 @@ def command(
                 file=output if growing else None,
                 channels=names if growing else (),
                 progress=progress,
-                cancelled=interruption.noticed,
+                cancelled=interruption.should_stop,
                 **options,
             )
     except SimulationError as error:
@@ -172,9 +172,9 @@ def command(
     return STOPPED if run.statistics.ended else 0
 
 
-def waits(words: str) -> None:
-    """Print what the program is about to compute."""
-    say(words, err=True)
+def announce(text: str) -> None:
+    """Print what is about to be computed, because it may take a while."""
+    say(text, err=True)
 
 
 STREAM = "-"
@@ -182,29 +182,29 @@ STREAM = "-"
 
 
 def _write_run(run: Any, output: str, names: list[str]) -> None:
-    """Write a run that was not written during the computation."""
+    """Write a run that was not already written during the computation."""
     if output != STREAM:
         run.save(output, names)
         return
-    from core.simulation.run.run_file import csv
+    from core.simulation.run.run_file import format_csv
 
-    for text in csv(run, names):
+    for text in format_csv(run, names):
         say(text, nl=False)
 
 
 def _check_output(machine: Any, output: str | None, names: list[str]) -> None:
-    """Check before a long run that the channels exist and that the file can be written. Raises KinetostatError."""
-    from core.simulation.run.resampling import at_rest
+    """Check, before a long run, that the channels exist and the file can be written. Raises KinetostatError."""
+    from core.simulation.run.resampling import equilibrium_run
     from core.simulation.run.run_file import check_writable
 
     if output and output != STREAM:
         check_writable(output)
     if names:
-        list(at_rest(machine.mech, machine.q).table(names))
+        list(equilibrium_run(machine.mech, machine.q).table(names))
 
 
 SOON = 0.5
-"""Seconds after which the time left can be estimated."""
+"""Time after which the time left can be estimated, s."""
 
 
 class _Progress:
@@ -230,35 +230,37 @@ class _Progress:
 def _machine_and_start(
     machine: Any, speeds: tuple[str, ...], torques: tuple[str, ...], point: str | None
 ) -> tuple[Any, dict[str, Any]]:
-    """Return the machine and the start values of its run: from the options, or from an operating point overridden by
-    the options."""
-    begin = {"q0": machine.q, "v0": _start_speeds(speeds, machine), "torque": formulas(torques)}
+    """Return the machine and the initial values of its run: those of the options, which take precedence over an
+    operating point."""
+    begin = {"q0": machine.q, "v0": _parse_start_speeds(speeds, machine), "torque": parse_joint_forces(torques)}
     if not point:
         return machine.mech, begin
     if speeds or torques:
         raise click.UsageError("--point sets speeds and joint forces itself: omit --v0 and --torque.")
     from core.control.operating_point import OperatingPoint
 
-    found = OperatingPoint(machine.mech, machine.q, name=point, p=dict(machine.p) or None).solve().met()
+    found = (
+        OperatingPoint(machine.mech, machine.q, name=point, p=dict(machine.p) or None).solve().raise_unless_fulfilled()
+    )
     return found.mech, found.start
 
 
-def _start_speeds(items: tuple[str, ...], machine: Any) -> dict[str, float] | None:
-    """Return start speeds by name, rad/s and m/s; None if none are given. Raises click.UsageError."""
+def _parse_start_speeds(assignments: tuple[str, ...], machine: Any) -> dict[str, float] | None:
+    """Return initial speeds by name, rad/s and m/s; None if none are given. Raises click.UsageError."""
     speeds: dict[str, float] = {}
-    for name, text in pairs_of(items, "--v0").items():
+    for name, text in split_pairs(assignments, "--v0").items():
         speeds |= named_quantities(machine.mech, "v", name, text, machine.values, f"--v0 {name}")
     return speeds or None
 
 
-def formulas(items: tuple[str, ...]) -> dict[str, str] | None:
-    """Return the formulas of joint forces by name; None if none are given. Raises click.UsageError."""
-    return pairs_of(items, "--torque") or None
+def parse_joint_forces(assignments: tuple[str, ...]) -> dict[str, str] | None:
+    """Return the formulas of joint forces by joint; None if none are given. Raises click.UsageError."""
+    return split_pairs(assignments, "--torque") or None
 
 
 def _print_summary(run: Any, output: str | None, names: list[str]) -> None:
-    """Report the cost of the run and the last values of the motion or of the requested channels; on stderr if the data
-    go to stdout."""
+    """Print the computing cost of the run and the final values of the motion or of the requested channels; on stderr if
+    the data go to stdout."""
     aside = output == STREAM
     s = run.statistics
     implicit = f", {s.jacobians} Jacobians, {s.factorizations} factorisations" if s.jacobians else ""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from app.cli.machine import FILE, READING, QuantityType, context, pairs_of, read, reading_options
-from app.cli.run import STOPPED, Interruption, formulas, waits
+from app.cli.machine import FILE, READING, QuantityType, build_context, read, reading_options, split_pairs
+from app.cli.run import STOPPED, Interruption, announce, parse_joint_forces
 from app.cli.terminal import say, say_progress
 from core.simulation.methods import METHODS
 from core.studies.declaration import HOW, KINDS
@@ -27,51 +27,51 @@ if TYPE_CHECKING:
 
 QUANTILES = {0.05: "5 %", 0.5: "median", 0.95: "95 %"}
 MOST_FAILURES = 5
-"""Largest number of failed rows shown."""
+"""Largest number of failed rows listed."""
 SUMMARY_HEADS = ("mean", "±", "deviation", "least", *QUANTILES.values(), "largest")
 SUMMARY_WIDTHS = (13, 10, 11, 13, 13, 13, 13, 13)
 
 
-def summary_text(found: StudyResult, file: str | None) -> str:
-    """Return a line for each recorded number, summarised over the rows that succeeded, then the failed rows."""
-    failed = found.failed
-    rate, low, high = (100.0 * part for part in found.failure_rate)
+def summary_text(result: StudyResult, file: str | None) -> str:
+    """Return a line for each recorded number with its statistics over the successful rows, then the failed rows."""
+    failed = result.failed
+    rate, low, high = (100.0 * part for part in result.failure_rate)
     interval = f" ({rate:.3g} %, 95 % interval {low:.3g} to {high:.3g} %)" if failed else ""
-    lines = [f"{len(found)} rows, {len(failed)} failed{interval}"]
-    if len(failed) < len(found) and found.recorded:
+    lines = [f"{len(result)} rows, {len(failed)} failed{interval}"]
+    if len(failed) < len(result) and result.recorded:
         lines.append(
             " ".join(
                 [" " * 20, *(f"{head:>{width}}" for head, width in zip(SUMMARY_HEADS, SUMMARY_WIDTHS, strict=True))]
             )
         )
-        lines += [_summary_line(name, found.unit(name), found.summary(name)) for name in found.recorded]
+        lines += [_summary_line(name, result.unit(name), result.summary(name)) for name in result.recorded]
     lines += [f"Row {each.row}: {each.status}. {each.message}" for each in failed[:MOST_FAILURES]]
     if len(failed) > MOST_FAILURES:
         lines.append(f"… and {len(failed) - MOST_FAILURES} more.")
     return "\n".join([*lines, f"Wrote {file}"] if file else lines)
 
 
-def _summary_line(name: str, unit: str, each: Summary) -> str:
-    quantiles = (each.quantiles[q] for q in QUANTILES)
-    numbers = (each.mean, each.error, each.deviation, each.least, *quantiles, each.most)
+def _summary_line(name: str, unit: str, summary: Summary) -> str:
+    quantiles = (summary.quantiles[q] for q in QUANTILES)
+    numbers = (summary.mean, summary.error, summary.deviation, summary.least, *quantiles, summary.most)
     texts = (
         f"{x:{width}.6g}" if width > 11 else f"{x:{width}.3g}" for x, width in zip(numbers, SUMMARY_WIDTHS, strict=True)
     )
     return " ".join([f"{name:>20}", *texts, *([f" {unit}"] if unit else [])])
 
 
-def summary_json(found: StudyResult, file: str | None) -> str:
+def summary_json(result: StudyResult, file: str | None) -> str:
     """Return the summary of a study as JSON, in SI units."""
-    failed = found.failed
-    names = found.recorded if len(failed) < len(found) else ()
+    failed = result.failed
+    names = result.recorded if len(failed) < len(result) else ()
     recorded = {}
     for name in names:
-        each = found.summary(name)
+        each = result.summary(name)
         quantiles = {str(q): value for q, value in each.quantiles.items()}
-        recorded[name] = {"unit": found.unit(name), **each._asdict(), "quantiles": quantiles}
+        recorded[name] = {"unit": result.unit(name), **each._asdict(), "quantiles": quantiles}
     report = {
-        "rows": len(found.rows.done),
-        "done": len(found),
+        "rows": len(result.rows.done),
+        "done": len(result),
         "failed": dict(Counter(each.status for each in failed)),
         "recorded": recorded,
         "file": file,
@@ -85,7 +85,7 @@ OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
 
 @click.command("study")
 @FILE
-@click.option("--study", "name", metavar="NAME", help="A study defined in FILE; the options add to it.")
+@click.option("--study", "name", metavar="NAME", help="A study saved in FILE; the options are added to it.")
 @click.option("--grid", "grids", multiple=True, metavar="NAME=VALUES", help="0.3:0.5:21 (from:to:count), or 0,5,10.")
 @click.option(
     "--sample",
@@ -103,8 +103,10 @@ OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
 )
 @click.option("--kind", type=click.Choice(KINDS), help="Kind of a row (default: runs).")
 @click.option("--frame", help="For targets: the frame that inverse kinematics moves to x, y, z.")
-@click.option("-n", "--count", type=click.IntRange(1), help="Samples (1000).")
-@click.option("--seed", type=int, help="Seed (default 1); the same seed gives the same samples on every computer.")
+@click.option("-n", "--count", type=click.IntRange(1), help="Number of samples (default 1000).")
+@click.option(
+    "--seed", type=int, help="Random seed (default 1); the same seed gives the same samples on every computer."
+)
 @click.option("--how", type=click.Choice(HOW), help="Sampling method (default: random).")
 @click.option("--duration", type=QuantityType("time"), help="Simulated time, in s (default 10).")
 @click.option("--method", type=click.Choice(tuple(METHODS)), help="Integrator.")
@@ -121,7 +123,13 @@ OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
 )
 @click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="Parameter value for all rows (repeat).")
 @click.option("--limit", type=QuantityType("time"), help="Computing time allowed per row, in s (default 60).")
-@click.option("--cores", default="1", metavar="N|all", show_default=True, help="Cores of this computer.")
+@click.option(
+    "--cores",
+    default="1",
+    metavar="N|all",
+    show_default=True,
+    help="Number of processor cores to use on this computer.",
+)
 @click.option("--cluster", metavar="ADDRESS", help="Address of a Dask scheduler, such as tcp://host:8786.")
 @click.option(
     "-o",
@@ -134,7 +142,7 @@ OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON, SI units.")
 @reading_options
 def command(model_file: str, sets: tuple[str, ...], cores: str, cluster: str | None, **given: Any) -> int:
-    """Run or assemble a machine many times with varying numbers, and record values of each row.
+    """Simulate or assemble a machine many times with varying numbers, and record values for each row.
 
     What varies: parameters, start values (joint.q, joint.v), duration, step. Rows that fail are rows with their reason.
     An .h5 file has every finished chunk at once; Ctrl+C finishes what is in hand, and --resume goes on. Exit code 0
@@ -142,17 +150,17 @@ def command(model_file: str, sets: tuple[str, ...], cores: str, cluster: str | N
     """
     reading = {name: given.pop(name) for name in READING}
     file, resume, as_json = given.pop("file"), given.pop("resume"), given.pop("as_json")
-    machine = context(read(model_file, **reading).model, sets)
+    machine = build_context(read(model_file, **reading).model, sets)
     study = _study_from_options(machine.mech, **given)
     _check_file(file, resume)
     interruption = Interruption()
-    keeps = file if file and _suffix(file) == "h5" else None
-    work = {"cores": _core_count(cores), "cluster": cluster, "enough": interruption.noticed, "resume": resume}
+    keeps = file if file and _file_suffix(file) == "h5" else None
+    work = {"cores": _core_count(cores), "cluster": cluster, "enough": interruption.should_stop, "resume": resume}
     with interruption:
-        waits(f"{study.size} row{'s' * (study.size != 1)} of '{machine.mech.name}'")
+        announce(f"{study.size} row{'s' * (study.size != 1)} of '{machine.mech.name}'")
         found = study.run(keeps, progress=_ProgressLine(sys.stderr.isatty(), interruption), **work)
     if file and not keeps:
-        (found.to_csv if _suffix(file) == "csv" else found.to_parquet)(file)
+        (found.to_csv if _file_suffix(file) == "csv" else found.to_parquet)(file)
     say(summary_json(found, file) if as_json else summary_text(found, file))
     if len(found) < study.size:
         if keeps:
@@ -175,14 +183,14 @@ def _study_from_options(
     torques: tuple[str, ...],
     **options: Any,
 ) -> Study:
-    """Build the study from the options; the study of the document supplies missing ones. Raises click.UsageError, or
-    KinetostatError naming the option."""
+    """Build the study from the options; what is missing is taken from the study in the document. Raises
+    click.UsageError, or KinetostatError naming the option."""
     from core.studies.study import Study
-    from core.studies.study_text import StudyText, text_of
+    from core.studies.study_text import StudyText, study_text_from_document
 
-    asked = text_of(mech.model, name) if name else StudyText()
-    varied, record = pairs_of((*grids, *samples), "--grid, --sample"), pairs_of(records, "--record")
-    for each, text in pairs_of(curves, "--curve").items():
+    asked = study_text_from_document(mech.model, name) if name else StudyText()
+    varied, record = split_pairs((*grids, *samples), "--grid, --sample"), split_pairs(records, "--record")
+    for each, text in split_pairs(curves, "--curve").items():
         channel, _, every = text.rpartition("@")
         if not channel:
             raise click.UsageError(f"--curve {each}: '{text}' is not of the form CHANNEL@STEP.")
@@ -190,7 +198,7 @@ def _study_from_options(
     chosen: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     runs = {key: chosen.pop(key) for key in OF_RUNS if key in chosen}
     if torques:
-        runs["torque"] = formulas(torques)
+        runs["torque"] = parse_joint_forces(torques)
     whole = replace(
         asked,
         varied={**asked.varied, **varied},
@@ -210,18 +218,18 @@ def _core_count(text: str) -> Any:
     return int(text)
 
 
-def _suffix(file: str) -> str:
+def _file_suffix(file: str) -> str:
     suffix = file.lower().rpartition(".")[2]
     return "h5" if suffix == "hdf5" else suffix
 
 
 def _check_file(file: str | None, resume: bool) -> None:
-    """Check before a long study that the file's format can be written."""
-    if file and _suffix(file) not in ("h5", "csv", "parquet"):
+    """Check, before a long study, that the file's format can be written."""
+    if file and _file_suffix(file) not in ("h5", "csv", "parquet"):
         raise click.UsageError(f"-o: '{file}' is neither .h5 nor .csv nor .parquet.")
-    if resume and not (file and _suffix(file) == "h5"):
+    if resume and not (file and _file_suffix(file) == "h5"):
         raise click.UsageError("--resume continues an .h5 file: name it with -o.")
-    if file and _suffix(file) == "parquet":
+    if file and _file_suffix(file) == "parquet":
         from importlib.util import find_spec
 
         if find_spec("pyarrow") is None:

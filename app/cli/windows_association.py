@@ -15,14 +15,14 @@ from core.errors import KinetostatError
 
 CLASSES = "Software\\Classes"
 PROGRAM = "Kinetostat.Model"
-"""ProgID of the file type in the registry: all keys below it are ours."""
-UNTRIED = "This has not been tried on Windows yet: please report your experience."
+"""ProgID of the file type in the registry; all keys below it belong to Kinetostat."""
+UNTRIED = "This has not been tested on Windows yet: please report problems."
 _KEYS = (f"{PROGRAM}\\shell\\open\\command", f"{PROGRAM}\\shell\\open", f"{PROGRAM}\\shell", PROGRAM)
-"""Our keys, the innermost first."""
+"""Registry keys written by Kinetostat, innermost first."""
 
 
 def associate(command: Sequence[str]) -> list[str]:
-    """Write the registry keys, all or none of them; returns the lines to report. Raises KinetostatError.
+    """Write the registry keys, all or none of them; return the lines to print. Raises KinetostatError.
 
     command : the words that start the program
     """
@@ -55,7 +55,7 @@ def associate(command: Sequence[str]) -> list[str]:
 
 
 def dissociate() -> list[str]:
-    """Remove the registry keys that are ours; returns the lines to report. Raises KinetostatError."""
+    """Remove the registry keys written by Kinetostat; return the lines to print. Raises KinetostatError."""
     try:
         removed = _remove_own_keys()
     except OSError as error:
@@ -71,12 +71,12 @@ def dissociate() -> list[str]:
 
 
 def _command_line(words: Sequence[str]) -> str:
-    """Quote words as Windows splits them again; the program itself always in quotation marks."""
+    """Quote words such that Windows splits them again correctly; the program is always in quotation marks."""
     return " ".join((f'"{words[0]}"', subprocess.list2cmdline(words[1:])))
 
 
 def _remove_own_keys() -> list[str]:
-    """Remove the keys and values that are ours, and keys left empty by that."""
+    """Remove the keys and values written by Kinetostat, and keys that are empty afterwards."""
     from core.files import NATIVE
 
     removed = []
@@ -98,7 +98,7 @@ def _remove_own_keys() -> list[str]:
 
 
 def _winreg_module() -> Any:
-    """Return the module `winreg`, which only Windows has."""
+    """Return the module `winreg`, which exists only on Windows."""
     return importlib.import_module("winreg")
 
 

@@ -1,4 +1,5 @@
-"""Commands, each declared once; their table is collected from the `COMMANDS` of the modules in this package."""
+"""Commands of the program, each declared once; the table is collected from the `COMMANDS` of the modules in this
+package."""
 
 from __future__ import annotations
 
@@ -6,12 +7,12 @@ from functools import cache
 
 from app.commands.command import Command
 
-__all__ = ["Command", "table"]
+__all__ = ["Command", "command_table"]
 
 
 @cache
-def table() -> dict[str, Command]:
-    """Return every command by its id, in the order of the menus."""
+def command_table() -> dict[str, Command]:
+    """Return all commands by id, in the order of the menus."""
     from app.commands import (
         derivation,
         edit,

@@ -1,4 +1,4 @@
-"""The definition of a command, from which menus, toolbar, palette, keyboard map, help and tests are made."""
+"""The declaration of a command, used for menus, toolbar, palette, keyboard page, help and tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Applies = Callable[["Workbench"], bool]
 
 @dataclass(frozen=True)
 class Command:
-    """An action the user can take.
+    """Declaration of an action that the user can take.
 
     id       : stable name, "<group>.<verb>", e.g. "file.open"
     title    : as in the menu; ends in "…" if more is asked before anything happens
@@ -48,6 +48,6 @@ class Command:
     context: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
 
-    def applies(self, bench: Workbench) -> bool:
+    def is_available(self, bench: Workbench) -> bool:
         """Return True if the command can be run now."""
         return self.when is None or self.when(bench)

@@ -13,12 +13,12 @@ MENU = "Tools/Derivation"
 
 
 def _open_derivation(bench: Workbench) -> None:
-    bench.panels.show("derivation")
+    bench.panels.show_panel("derivation")
     bench.panels.derivation.begin()
 
 
 def _is_deriving(bench: Workbench) -> bool:
-    return bench.panels.deriving
+    return bench.panels.is_derivation_open
 
 
 COMMANDS = (

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit
 
 from app.commands.command import Command
 from app.document.analyses import isostatic_proposal, make_isostatic
-from app.document.joining import CLOSE, closed, open_joints
+from app.document.joining import CLOSE, close_open_loops, open_joints
 from app.widgets.plain_keys import return_focus_to_scene
 from core.errors import KinetostatError
 
@@ -17,39 +17,39 @@ if TYPE_CHECKING:
 
 
 def escape(bench: Workbench) -> None:
-    """Close the start page, or cancel the gesture or preview in progress, or go back one step in the tool; else return
-    to the select tool; else clear the selection. A field that has the keyboard gives it back to the scene."""
+    """Close the start page; else cancel the gesture or preview in progress, or go back one step in the tool; else
+    return to the Select tool; else clear the selection. A field with the keyboard focus returns it to the scene."""
     field = QApplication.focusWidget()
     if isinstance(field, QLineEdit | QAbstractSpinBox):
         return_focus_to_scene(field)
     gestures = bench.stage.gestures
-    if bench.dialogs.leave_start_page() or gestures.cancel() or gestures.step_back():
+    if bench.dialogs.close_start_page() or gestures.cancel_gesture() or gestures.step_back():
         return
-    if bench.session.previewing:
-        bench.session.cancel()
-    elif bench.runs.live:
-        bench.runs.stop_live()
+    if bench.session.has_preview:
+        bench.session.cancel_preview()
+    elif bench.runs.is_live:
+        bench.runs.end_live()
     elif bench.stage.gestures.tool.id != "select":
-        bench.stage.gestures.choose("select")
+        bench.stage.gestures.choose_tool("select")
     else:
         bench.session.select(None)
 
 
 def close_joints(bench: Workbench) -> None:
-    """Close open joints; if they cannot be closed, report the reason."""
+    """Close open joints; report the reason if that is impossible."""
     session = bench.session
     try:
-        session.pose(CLOSE, closed(session))
+        session.pose(CLOSE, close_open_loops(session))
     except KinetostatError as error:
         session.message.emit("error", str(error))
 
 
-def degrees(bench: Workbench) -> None:
+def toggle_degrees(bench: Workbench) -> None:
     """Switch between degrees and radians."""
     bench.settings.degrees = not bench.settings.degrees
 
 
-def millimetres(bench: Workbench) -> None:
+def toggle_millimetres(bench: Workbench) -> None:
     """Switch between millimetres and metres."""
     bench.settings.millimetres = not bench.settings.millimetres
 
@@ -104,7 +104,7 @@ COMMANDS = (
         section="pose",
         context=("joints",),
         when=lambda w: bool(open_joints(w.session)),
-        help="Move the machine as little as possible until its open joints are closed. Free bodies move to "
+        help="Close the open joints by moving the machine as little as possible. Free bodies move to "
         "the grounded ones.",
         also=("assemble", "left apart", "close the loop"),
     ),
@@ -133,7 +133,7 @@ COMMANDS = (
     Command(
         "edit.degrees",
         "Angles in degrees",
-        degrees,
+        toggle_degrees,
         "Edit/Units",
         "",
         "degrees",
@@ -145,7 +145,7 @@ COMMANDS = (
     Command(
         "edit.millimetres",
         "Lengths in millimetres",
-        millimetres,
+        toggle_millimetres,
         "Edit/Units",
         "",
         "units",

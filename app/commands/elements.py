@@ -15,54 +15,54 @@ from PySide6.QtWidgets import QFileDialog
 from app.commands.command import Command, Run
 from app.commands.element_edits import (
     ASIDE,
-    add,
+    add_element,
     add_link,
     ask_chain,
     ask_joint,
-    duplicate,
-    ground,
-    holder,
+    duplicate_selected,
+    fix_to_ground,
+    is_document_element,
     is_locked,
-    is_own,
+    new_element_holder,
     toggle_lock,
 )
-from app.document.connection_draft import free_pose_for_assembly
-from app.document.connection_kinds import CONNECTIONS, Connection
-from app.document.opening import MessagePlace, every_pattern, mesh_filter, offer_trust
-from app.document.revision import Ref
+from app.document.connection_draft import unoccupied_assembly_pose
+from app.document.connection_kinds import CONNECTIONS, ConnectionKind
+from app.document.opening import MessageDisplay, mesh_filter, offer_to_trust_file, readable_patterns
+from app.document.revision import ElementRef
 from app.document.session import Session
 from app.preferences.element_icons import joint_icon
-from app.tools.connect import arm
+from app.tools.connect import start_connection
 from app.widgets.fields.field_dialogs import remove
 from app.widgets.fields.text_editors import stored_path
 from core.errors import KinetostatError
 from core.files import assembly
 from core.model import JOINT_KINDS, WORLD, Mesh, Model, new_elements
 from core.model.edits import edits
-from core.synonyms import synonyms_of
+from core.synonyms import get_synonyms
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
-    from core.files import Trusted
+    from core.files import TrustedFile
 
 
 GRID = 0.05
-"""Places of new bodies are multiples of this, m."""
+"""Positions of new bodies are multiples of this length, m."""
 
 
 def add_body(bench: Workbench) -> bool:
-    """Add a free body, placed next to the machine if there is one, so that it is visible and can be dragged."""
+    """Add a free body, next to the machine if there is one, where it is visible and can be dragged."""
     session = bench.session
     place = None
     if session.model.expanded.bodies:
         _, high_x, low_y, high_y, low_z, _ = bench.stage.scene.bounds()
         at = (high_x + ASIDE, 0.5 * (low_y + high_y), low_z + 0.5 * ASIDE)
         place = tuple(round(math.ceil(x / GRID - 0.01) * GRID, 6) + 0.0 for x in at)
-    return add(session, "bodies", lambda model: edits.free_body(model, place=place))
+    return add_element(session, "bodies", lambda model: edits.free_body(model, place=place))
 
 
 def add_mesh(bench: Workbench) -> None:
-    """Ask for a mesh file and add its shape to the selected body."""
+    """Ask for a mesh file and add it as a shape of the selected body."""
     session, ref = bench.session, bench.session.selection
     if ref is None or not _is_own_body_selected(bench):
         return
@@ -77,10 +77,10 @@ def add_mesh(bench: Workbench) -> None:
         session.apply(f"Mesh shape of {ref.name}", edit)
 
 
-def delete(bench: Workbench) -> None:
-    """Delete the selected element, after showing the elements that depend on it."""
+def delete_selected(bench: Workbench) -> None:
+    """Delete the selected element, after listing the elements that depend on it."""
     ref = bench.session.selection
-    if ref is not None and is_own(bench.session, ref):
+    if ref is not None and is_document_element(bench.session, ref):
         remove(bench.session, ref, bench.widget)
 
 
@@ -88,7 +88,7 @@ def delete(bench: Workbench) -> None:
 
 
 def _has_selection(bench: Workbench) -> bool:
-    return is_own(bench.session, bench.session.selection)
+    return is_document_element(bench.session, bench.session.selection)
 
 
 def _is_body_selected(bench: Workbench) -> bool:
@@ -115,7 +115,7 @@ def _link_command(kind: str) -> Command:
         context=("bodies", "frames", "chains"),
         section="link",
         help=f"Attach a new body to the selected one (or to the ground) by a {kind} joint.",
-        also=tuple(f"{word} link" for word in synonyms_of(kind)),
+        also=tuple(f"{word} link" for word in get_synonyms(kind)),
     )
 
 
@@ -160,7 +160,9 @@ ELEMENT_COMMANDS = (
     Command(
         "add.frame",
         "Frame",
-        lambda w: add(w.session, "frames", lambda model: new_elements.frame_on(model, holder(w.session))),
+        lambda w: add_element(
+            w.session, "frames", lambda model: new_elements.add_frame(model, new_element_holder(w.session))
+        ),
         "Add",
         icon="frame",
         section="body",
@@ -193,7 +195,7 @@ ELEMENT_COMMANDS = (
     Command(
         "add.parameter",
         "Parameter",
-        lambda w: add(w.session, "parameters", new_elements.parameter),
+        lambda w: add_element(w.session, "parameters", new_elements.add_parameter),
         "Add",
         icon="parameter",
         section="named",
@@ -203,7 +205,7 @@ ELEMENT_COMMANDS = (
     Command(
         "add.material",
         "Material",
-        lambda w: add(w.session, "materials", new_elements.material),
+        lambda w: add_element(w.session, "materials", new_elements.add_material),
         "Add",
         icon="material",
         section="named",
@@ -213,7 +215,7 @@ ELEMENT_COMMANDS = (
     Command(
         "element.rename",
         "Rename",
-        lambda w: w.panels.rename_selected(),
+        lambda w: w.panels.rename_selected_element(),
         "Edit",
         "F2",
         "rename",
@@ -225,7 +227,7 @@ ELEMENT_COMMANDS = (
     Command(
         "element.ground",
         "Ground this",
-        lambda w: ground(w.session),
+        lambda w: fix_to_ground(w.session),
         "Edit",
         "",
         "ground",
@@ -254,7 +256,7 @@ ELEMENT_COMMANDS = (
     Command(
         "element.duplicate",
         "Duplicate",
-        lambda w: duplicate(w.session),
+        lambda w: duplicate_selected(w.session),
         "Edit",
         "Ctrl+D",
         "duplicate",
@@ -267,7 +269,7 @@ ELEMENT_COMMANDS = (
     Command(
         "element.delete",
         "Delete",
-        delete,
+        delete_selected,
         "Edit",
         "Delete",
         "delete",
@@ -286,18 +288,18 @@ NEEDED_COLLECTIONS = {"joint": "joints", "sensor": "sensors"}
 # ------------------------------------------------------------------------------- commands
 
 
-def connection_starter(each: Connection) -> Run:
-    """Return the action that starts the connect tool for a connection; a suitable selection counts as the
-    first pick."""
+def connection_starter(connection: ConnectionKind) -> Run:
+    """Return the action that starts the Connect tool for a kind of connection; a suitable selection counts as the first
+    pick."""
 
-    return lambda bench: arm(bench.stage, each)
+    return lambda bench: start_connection(bench.stage, connection)
 
 
-def _applies_to(each: Connection) -> Callable[[Workbench], bool]:
+def _availability_check(connection: ConnectionKind) -> Callable[[Workbench], bool]:
     def applies(bench: Workbench) -> bool:
         model = bench.session.model.expanded
         return bool(model.bodies) and all(
-            getattr(model, NEEDED_COLLECTIONS[want]) for want in each.wants if want in NEEDED_COLLECTIONS
+            getattr(model, NEEDED_COLLECTIONS[want]) for want in connection.wants if want in NEEDED_COLLECTIONS
         )
 
     return applies
@@ -311,58 +313,60 @@ _CONTEXT = {
 }
 
 
-def _connection_command(each: Connection) -> Command:
-    pointed = len(each.wants) > 1 or each.wants[0] in ("point", "frame")
+def _connection_command(connection: ConnectionKind) -> Command:
+    pointed = len(connection.wants) > 1 or connection.wants[0] in ("point", "frame")
     return Command(
-        f"add.{each.id}",
-        f"{each.title}…" if pointed else each.title,
-        connection_starter(each),
-        each.menu,
-        icon=each.icon,
-        when=_applies_to(each),
-        section="connect" if each.menu == "Add" else "",
-        context=_CONTEXT[each.wants[0]],
-        help=each.help,
-        also=each.also,
+        f"add.{connection.id}",
+        f"{connection.title}…" if pointed else connection.title,
+        connection_starter(connection),
+        connection.menu,
+        icon=connection.icon,
+        when=_availability_check(connection),
+        section="connect" if connection.menu == "Add" else "",
+        context=_CONTEXT[connection.wants[0]],
+        help=connection.help,
+        also=connection.also,
     )
 
 
-def add_assembly(bench: Workbench) -> None:
-    """Ask for the file of a sub-assembly."""
+def ask_assembly(bench: Workbench) -> None:
+    """Ask for a file and add its machine as a sub-assembly."""
     path, _ = QFileDialog.getOpenFileName(
         bench.widget,
-        "Add the machine of a file",
+        "Add a machine from a file",
         str(bench.session.folder or ""),
-        f"Machines ({every_pattern()});;All files (*)",
+        f"Machines ({readable_patterns()});;All files (*)",
     )
     if path:
-        bring_assembly(bench.session, path, bench)
+        insert_assembly(bench.session, path, bench)
 
 
-def bring_assembly(session: Session, path: str, messages: MessagePlace | None = None) -> bool:
-    """Add the machine of a file as a sub-assembly to the selected body or frame, or to the ground; the message card
-    offers to trust a file that wants to run code."""
+def insert_assembly(session: Session, path: str, messages: MessageDisplay | None = None) -> bool:
+    """Add the machine in a file as a sub-assembly of the selected body or frame, or of the ground; if the file needs to
+    run code, the message card offers to trust it."""
 
-    def again(allowed: Trusted) -> None:
+    def retry(allowed: TrustedFile) -> None:
         session.trusted |= {allowed}
-        bring_assembly(session, path, messages)
+        insert_assembly(session, path, messages)
 
     try:
-        name = edits.unused_name(session.model, "assemblies", new_elements.name_of_file(path))
-        place = holder(session)
+        name = edits.unused_name(session.model, "assemblies", new_elements.machine_name_from_file(path))
+        place = new_element_holder(session)
         new = assembly(session.model, name, path, parent="" if place == WORLD else place, trusted=session.trusted)
-        new = edits.change(new, "assemblies", name, pose=free_pose_for_assembly(session, new.find("assemblies", name)))
+        new = edits.change(
+            new, "assemblies", name, pose=unoccupied_assembly_pose(session, new.find("assemblies", name))
+        )
     except KinetostatError as error:
-        if messages is None or not offer_trust(messages, error, again):
+        if messages is None or not offer_to_trust_file(messages, error, retry):
             session.message.emit("error", str(error))
         return False
-    return session.apply(f"Add assembly {name}", lambda _model: new, select=Ref("assemblies", name))
+    return session.apply(f"Add assembly {name}", lambda _model: new, select=ElementRef("assemblies", name))
 
 
-def edit_gravity(bench: Workbench) -> None:
-    """Show gravity in the properties."""
+def show_gravity(bench: Workbench) -> None:
+    """Show gravity in the Properties panel."""
     bench.session.select(None)
-    bench.panels.focus_field("world")
+    bench.panels.focus_property_field("world")
 
 
 CONNECTION_COMMANDS = (
@@ -370,7 +374,7 @@ CONNECTION_COMMANDS = (
     Command(
         "add.assembly",
         "Sub-assembly…",
-        add_assembly,
+        ask_assembly,
         "Add",
         icon="assembly",
         section="assembly",
@@ -381,7 +385,7 @@ CONNECTION_COMMANDS = (
     Command(
         "add.gravity",
         "Gravity…",
-        edit_gravity,
+        show_gravity,
         "Add",
         icon="gravity",
         section="assembly",

@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 
 
 def _tour_starter(name: str) -> Run:
-    return lambda bench: bench.dialogs.tour(name)
+    return lambda bench: bench.dialogs.start_tour(name)
 
 
-def show_hands(bench: Workbench) -> None:
-    """Switch the animated hand that demonstrates tools on or off; when switched on, every demonstration is
-    shown again."""
+def toggle_hands(bench: Workbench) -> None:
+    """Switch the animated demonstrations of tools on or off; switching them on shows every demonstration again."""
     settings = bench.settings
     settings.shows_hands = not settings.shows_hands
     for tool in TOOLS:
@@ -29,7 +28,7 @@ COMMANDS = (
     Command(
         "help.palette",
         "Command palette…",
-        lambda w: w.dialogs.palette(),
+        lambda w: w.dialogs.open_palette(),
         "Help",
         "Ctrl+Shift+P",
         "palette",
@@ -41,7 +40,7 @@ COMMANDS = (
     Command(
         "help.help",
         "Help",
-        lambda w: w.dialogs.help(),
+        lambda w: w.dialogs.open_help(),
         "Help",
         "F1",
         "help",
@@ -52,7 +51,7 @@ COMMANDS = (
     Command(
         "help.keyboard",
         "Keyboard and mouse",
-        lambda w: w.dialogs.keyboard(),
+        lambda w: w.dialogs.open_keyboard_map(),
         "Help",
         "Ctrl+/",
         "keyboard",
@@ -77,7 +76,7 @@ COMMANDS = (
     Command(
         "help.hands",
         "Show how tools are used",
-        show_hands,
+        toggle_hands,
         "Help",
         "",
         "pull",
@@ -89,7 +88,7 @@ COMMANDS = (
     Command(
         "help.messages",
         "Messages",
-        lambda w: w.panels.show("log"),
+        lambda w: w.panels.show_panel("log"),
         "Help",
         "",
         "info",
@@ -99,7 +98,7 @@ COMMANDS = (
     Command(
         "help.licences",
         "Licences",
-        lambda w: w.dialogs.licences(),
+        lambda w: w.dialogs.open_licences(),
         "Help",
         "",
         "info",
@@ -110,7 +109,7 @@ COMMANDS = (
     Command(
         "help.about",
         "About Kinetostat",
-        lambda w: w.dialogs.about(),
+        lambda w: w.dialogs.open_about(),
         "Help",
         "",
         "kinetostat",

@@ -1,5 +1,5 @@
-"""Commands about the window and its panels: full screen, layout, and each function of the catalogue or of Robotica,
-opened in the Functions panel with its options."""
+"""Commands for the window and its panels: full screen, layout, and opening each function of the catalogue or of
+Robotica in the Functions panel."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ WINDOW_COMMANDS = (
     Command(
         "view.full_screen",
         "Full screen",
-        lambda w: w.fill_screen(not w.full_screen),
+        lambda w: w.set_full_screen(not w.is_full_screen),
         "View",
         "F11",
         "",
-        checked=lambda w: w.full_screen,
+        checked=lambda w: w.is_full_screen,
         section="window",
         help="Fill the whole screen.",
     ),
     Command(
         "view.reset_layout",
         "Reset panels",
-        lambda w: w.panels.reset(),
+        lambda w: w.panels.restore_initial_layout(),
         "View/Panels",
         "",
         "reset",
@@ -33,7 +33,7 @@ WINDOW_COMMANDS = (
 
 
 def _function_opener(function: str) -> Run:
-    return lambda bench: bench.panels.choose_function(function)
+    return lambda bench: bench.panels.open_function(function)
 
 
 CATALOGUE_COMMANDS = tuple(
@@ -58,7 +58,7 @@ ROBOTICA_COMMANDS = tuple(
         "Functions/Robotica",
         "",
         "console",
-        help=f"{command.help}\n\n{command.manual}",
+        help=f"{command.help}\n\n{command.help_text}",
         section="Robotica",
     )
     for name, command in CALLS.items()

@@ -1,4 +1,4 @@
-"""Commands of the timeline: play, pause and step runs and sequences of poses."""
+"""Commands of the timeline: play, pause and step through runs and sequences of poses."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ def _player(bench: Workbench) -> Player:
 
 
 def _can_play(bench: Workbench) -> bool:
-    return _player(bench).ready
+    return _player(bench).has_content
 
 
 def _toggle_playing(bench: Workbench) -> None:
-    if bench.runs.live:
-        bench.runs.toggle_live()
+    if bench.runs.is_live:
+        bench.runs.pause_or_resume_live()
     else:
-        _player(bench).toggle()
+        _player(bench).toggle_playback()
 
 
 def _shows_run_pose(bench: Workbench) -> bool:
-    return bench.sequence.active or bench.session.following
+    return bench.sequence.is_open or bench.session.shows_run_pose
 
 
 def _close_sequence(bench: Workbench) -> None:
-    _player(bench).hold()
-    if bench.sequence.active:
-        bench.sequence.leave()
+    _player(bench).pause()
+    if bench.sequence.is_open:
+        bench.sequence.close_sequence()
     else:
-        bench.session.follow(None)
+        bench.session.show_run_pose(None)
 
 
 def _can_use_pose(bench: Workbench) -> bool:
-    return bench.session.following or bench.sequence.pose is not None
+    return bench.session.shows_run_pose or bench.sequence.shown_pose is not None
 
 
 def _use_pose(bench: Workbench) -> None:
-    pose = bench.sequence.pose
+    pose = bench.sequence.shown_pose
     if pose is None:
-        bench.session.keep_pose()
+        bench.session.adopt_run_pose()
         return
-    bench.sequence.leave()
+    bench.sequence.close_sequence()
     bench.session.pose("Use the pose shown", pose)
 
 
 def _play_from_here(bench: Workbench) -> None:
     player = _player(bench)
-    player.set_span((player.strip.time, player.ends[1]))
+    player.set_interval((player.playable.time, player.time_range[1]))
 
 
 def _play_to_here(bench: Workbench) -> None:
     player = _player(bench)
-    player.set_span((player.ends[0], player.strip.time))
+    player.set_interval((player.time_range[0], player.playable.time))
 
 
 def _step_command(id: str, title: str, shortcut: str, icon: str, run: Run, help: str) -> Command:
@@ -75,25 +75,32 @@ COMMANDS = (
         MENU,
         "Space",
         "play",
-        when=lambda w: w.runs.live or _can_play(w),
+        when=lambda w: w.runs.is_live or _can_play(w),
         help="Play the run or the sequence of poses, or pause it.",
     ),
-    _step_command("back", "Step back", "Left", "step_back", lambda w: _player(w).step(-1), "One sample back."),
+    _step_command("back", "Step back", "Left", "step_back", lambda w: _player(w).step_by(-1), "One sample back."),
     _step_command(
-        "forward", "Step forward", "Right", "step_forward", lambda w: _player(w).step(1), "One sample forward."
+        "forward", "Step forward", "Right", "step_forward", lambda w: _player(w).step_by(1), "One sample forward."
     ),
     _step_command(
-        "back_far", "Ten back", "Shift+Left", "step_back", lambda w: _player(w).step(-10), "Ten samples back."
+        "back_far", "Step 10 back", "Shift+Left", "step_back", lambda w: _player(w).step_by(-10), "Ten samples back."
     ),
     _step_command(
-        "forward_far", "Ten forward", "Shift+Right", "step_forward", lambda w: _player(w).step(10), "Ten samples."
+        "forward_far",
+        "Step 10 forward",
+        "Shift+Right",
+        "step_forward",
+        lambda w: _player(w).step_by(10),
+        "Ten samples forward.",
     ),
-    _step_command("first", "To the start", "Home", "to_start", lambda w: _player(w).to_start(), "To the first moment."),
-    _step_command("last", "To the end", "End", "to_end", lambda w: _player(w).to_end(), "To the last moment."),
+    _step_command(
+        "first", "To the start", "Home", "to_start", lambda w: _player(w).go_to_start(), "Go to the first sample."
+    ),
+    _step_command("last", "To the end", "End", "to_end", lambda w: _player(w).go_to_end(), "Go to the last sample."),
     Command(
         "play.loop",
         "Loop",
-        lambda w: _player(w).set_loops(not _player(w).loops),
+        lambda w: _player(w).set_looping(not _player(w).loops),
         MENU,
         "",
         "repeat",
@@ -103,8 +110,8 @@ COMMANDS = (
     ),
     Command(
         "play.paced",
-        "Real pace",
-        lambda w: _player(w).set_paced(not _player(w).paced),
+        "Real time",
+        lambda w: _player(w).set_real_time(not _player(w).paced),
         MENU,
         "",
         "",
@@ -115,22 +122,22 @@ COMMANDS = (
     Command(
         "play.slower",
         "Slower",
-        lambda w: _player(w).faster(-1),
+        lambda w: _player(w).change_speed(-1),
         MENU,
         "[",
         "",
         section="how",
-        help="The next lower speed.",
+        help="Play at the next lower speed.",
     ),
     Command(
         "play.faster",
         "Faster",
-        lambda w: _player(w).faster(1),
+        lambda w: _player(w).change_speed(1),
         MENU,
         "]",
         "",
         section="how",
-        help="The next higher speed.",
+        help="Play at the next higher speed.",
     ),
     Command(
         "play.from_here",
@@ -157,7 +164,7 @@ COMMANDS = (
     Command(
         "play.whole",
         "Play the whole run",
-        lambda w: _player(w).set_span(None),
+        lambda w: _player(w).set_interval(None),
         MENU,
         "",
         "",

@@ -1,4 +1,4 @@
-"""Commands that show results: manipulability ellipsoid, paths of points, vectors, plots."""
+"""Commands that show results in scene and plots: manipulability ellipsoid, paths of points, vectors, channels."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.commands.command import Command, Run
-from app.document.revision import Ref
+from app.document.revision import ElementRef
 from app.viewport.ellipsoids import FIRST
-from app.viewport.run_scene import VALUES, kinds_of
+from app.viewport.run_scene import VALUES, vector_kinds_of
 from core.analysis.tool_frame import tool_frame
 from viz.scene.vectors import KINDS
 
@@ -22,23 +22,23 @@ ELLIPSOID_MENU = "View/Manipulability"
 
 
 def toggle_ellipsoid(bench: Workbench) -> None:
-    """Show or hide the ellipsoid."""
+    """Show or hide the manipulability ellipsoid."""
     bench.settings.remember("ellipsoid/shown", not bench.settings.value("ellipsoid/shown", False))
 
 
 def _ellipsoid_setter(key: str, value: object) -> Run:
-    def take(bench: Workbench) -> None:
+    def apply_value(bench: Workbench) -> None:
         bench.settings.remember(f"ellipsoid/{key}", value)
         bench.settings.remember("ellipsoid/shown", True)
 
-    return take
+    return apply_value
 
 
 _ELLIPSOID_CHOICES = (
-    ("kind", "velocity", "Velocity ellipsoid", "Velocities that joint speeds of unit norm give the frame."),
-    ("kind", "force", "Force ellipsoid", "Forces that joint torques of unit norm can hold at the frame."),
-    ("part", "translation", "Of translation", "Linear velocity, or force."),
-    ("part", "rotation", "Of rotation", "Angular velocity, or torque."),
+    ("kind", "velocity", "Velocity ellipsoid", "Velocities of the frame for joint speeds of unit norm."),
+    ("kind", "force", "Force ellipsoid", "Forces at the frame that joint torques of unit norm can balance."),
+    ("part", "translation", "Translational", "Linear velocity, or force."),
+    ("part", "rotation", "Rotational", "Angular velocity, or torque."),
 )
 
 ELLIPSOID_COMMANDS = (
@@ -73,7 +73,7 @@ PATH_MENU = "View/Paths"
 
 
 def _selected_frame(bench: Workbench) -> str:
-    """Return the selected body or frame, else the tool; "" if there is neither."""
+    """Return the selected body or frame, or else the tool; "" if there is neither."""
     ref, names = bench.session.selection, bench.session.mech.frame_names
     if ref is not None and ref.collection in ("bodies", "frames") and ref.name in names:
         return ref.name
@@ -81,20 +81,20 @@ def _selected_frame(bench: Workbench) -> str:
 
 
 def toggle_path(bench: Workbench) -> None:
-    """Draw the path of the selected frame, or stop drawing it."""
-    followed, frame = bench.scenery.paths, _selected_frame(bench)
+    """Start or stop drawing the path of the selected frame."""
+    followed, frame = bench.scenery.path_frames, _selected_frame(bench)
     others = [name for name in followed if name != frame]
-    bench.scenery.follow(*others, *(() if frame in followed else (frame,)))
+    bench.scenery.draw_paths(*others, *(() if frame in followed else (frame,)))
 
 
 def restart_paths(bench: Workbench) -> None:
-    """Clear all paths and start them again."""
-    bench.scenery.forget_paths()
+    """Clear all paths and continue drawing them from the current pose."""
+    bench.scenery.restart_paths()
 
 
 def remove_paths(bench: Workbench) -> None:
-    """Stop drawing paths."""
-    bench.scenery.follow()
+    """Remove all paths and stop drawing them."""
+    bench.scenery.draw_paths()
 
 
 PATH_COMMANDS = (
@@ -106,7 +106,7 @@ PATH_COMMANDS = (
         "T",
         "trace",
         when=lambda w: bool(_selected_frame(w)),
-        checked=lambda w: _selected_frame(w) in w.scenery.paths,
+        checked=lambda w: _selected_frame(w) in w.scenery.path_frames,
         context=("bodies", "frames"),
         help="Draw the path of the origin of the selected body or frame, else of the tool, during every movement.",
         also=("trace", "coupler curve", "locus", "trail", "orbit of a point"),
@@ -117,7 +117,7 @@ PATH_COMMANDS = (
         restart_paths,
         PATH_MENU,
         icon="repeat",
-        when=lambda w: bool(w.scenery.paths),
+        when=lambda w: bool(w.scenery.path_frames),
         help="Clear the paths drawn so far and continue from here.",
     ),
     Command(
@@ -126,7 +126,7 @@ PATH_COMMANDS = (
         remove_paths,
         PATH_MENU,
         icon="clear",
-        when=lambda w: bool(w.scenery.paths),
+        when=lambda w: bool(w.scenery.path_frames),
         context=("scene",),
         help="Remove all paths and stop drawing them.",
     ),
@@ -143,7 +143,7 @@ VECTOR_ICONS = {
 }
 ALL_OF_KIND = {"force": "joints and force elements", "torque": "joints and force elements"}
 VECTOR_HELP = {
-    "force": "The force that the parent side exerts on the child side of a joint, or a force element on what it pulls.",
+    "force": "The force of the parent side on the child side of a joint, or of a force element on the body it pulls.",
     "torque": "The torque that the parent side exerts on the child side of a joint, or a force element.",
     "velocity": "The velocity of the origin.",
     "acceleration": "The acceleration of the origin.",
@@ -160,7 +160,7 @@ def _single_vector_toggler(kind: str) -> Callable[[Workbench], object]:
 
 
 def _applies_to_selection(kind: str) -> Callable[[Workbench], bool]:
-    return lambda bench: kind in kinds_of(bench.session.selection)
+    return lambda bench: kind in vector_kinds_of(bench.session.selection)
 
 
 def _is_shown(kind: str, of_selection: bool) -> Callable[[Workbench], bool]:
@@ -168,28 +168,30 @@ def _is_shown(kind: str, of_selection: bool) -> Callable[[Workbench], bool]:
 
 
 def trace_point(bench: Workbench) -> None:
-    """Draw the path of the body's point at which the context menu was opened."""
-    session, place = bench.session, bench.scenery.pointed
+    """Draw the path of the point on the body at which the context menu was opened."""
+    session, place = bench.session, bench.scenery.context_menu_point
     ref = session.selection
     if ref is None or place is None:
         return
     pose = session.mech.frame(session.q, ref.name, p=session.p)
     x, y, z = (np.linalg.inv(pose) @ [*place, 1.0])[:3].round(9).tolist()
-    bench.scenery.follow_point(ref.name, (x, y, z))
+    bench.scenery.draw_point_path(ref.name, (x, y, z))
 
 
 def _is_point_under_menu(bench: Workbench) -> bool:
     ref = bench.session.selection
-    return bench.scenery.pointed is not None and ref is not None and ref.name in bench.session.mech.frame_names
+    return (
+        bench.scenery.context_menu_point is not None and ref is not None and ref.name in bench.session.mech.frame_names
+    )
 
 
 def toggle_whole_paths(bench: Workbench) -> None:
-    """Switch between drawing the paths of a run's points over the whole run and up to the playhead."""
+    """Switch between drawing the paths of a run in full and up to the playhead."""
     bench.settings.remember("traces/whole", not bench.settings.value("traces/whole", False))
 
 
-def channels_of(ref: Ref | None, bench: Workbench) -> tuple[str, ...]:
-    """Return the default channels to plot for an element."""
+def default_channels(ref: ElementRef | None, bench: Workbench) -> tuple[str, ...]:
+    """Return the channels that are plotted by default for an element."""
     if ref is None:
         return ()
     wanted = {
@@ -206,15 +208,15 @@ def channels_of(ref: Ref | None, bench: Workbench) -> tuple[str, ...]:
     return next(((name,) for name in wanted if name in known), ())
 
 
-def plot(bench: Workbench) -> None:
-    """Plot the selected element's first channel in the active plot."""
-    bench.panels.show("plots")
-    bench.panels.plots.add(channels_of(bench.session.selection, bench))
+def plot_selected(bench: Workbench) -> None:
+    """Plot the default channel of the selected element in the active plot."""
+    bench.panels.show_panel("plots")
+    bench.panels.plots.add(default_channels(bench.session.selection, bench))
 
 
-def new_plot(bench: Workbench) -> None:
+def add_plot(bench: Workbench) -> None:
     """Add a plot and show it."""
-    bench.panels.show("plots")
+    bench.panels.show_panel("plots")
     bench.panels.plots.add_plot()
 
 
@@ -263,7 +265,7 @@ VECTOR_COMMANDS = (
         VECTOR_MENU,
         icon="clear",
         section="none",
-        when=lambda w: w.scenery.vectors_shown,
+        when=lambda w: w.scenery.has_visible_vectors,
         context=("scene",),
         help="Hide all arrows.",
     ),
@@ -289,17 +291,17 @@ VECTOR_COMMANDS = (
     Command(
         "plots.add",
         "Plot",
-        plot,
+        plot_selected,
         "context",
         icon="plot",
-        when=lambda w: bool(channels_of(w.session.selection, w)),
+        when=lambda w: bool(default_channels(w.session.selection, w)),
         context=("joints", "bodies", "frames", "sensors", "forces", "constraints", "drivers"),
         help="Draw the element's coordinate, position, value or force over time, in the active plot.",
     ),
     Command(
         "plots.new",
         "New plot",
-        new_plot,
+        add_plot,
         "Simulation",
         icon="plot",
         section="plots",

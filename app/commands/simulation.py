@@ -1,4 +1,4 @@
-"""Commands that compute runs."""
+"""Commands that compute runs: simulation, live what-if, interactive dynamics."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ def _can_move(bench: Workbench) -> bool:
 
 
 def _simulate(bench: Workbench) -> None:
-    bench.panels.show("simulation")
-    if not bench.panels.finish_typing():
+    bench.panels.show_panel("simulation")
+    if not bench.panels.apply_pending_input():
         return
     bench.runs.simulation.start()
-    if bench.panels.output_idle:
-        bench.panels.show("plots")  # in the place of a panel that is empty
+    if bench.panels.is_output_empty:
+        bench.panels.show_panel("plots")  # in the place of a panel that is empty
 
 
 def _switch_what_if(bench: Workbench) -> None:
-    on = not bench.runs.follows
-    bench.runs.follow(on)
+    on = not bench.runs.recomputes_on_change
+    bench.runs.set_recompute_on_change(on)
     if on:
-        bench.panels.show("sliders")
-        bench.stage.say("Live what-if: move a slider, and the whole run follows")
+        bench.panels.show_panel("sliders")
+        bench.stage.show_hint("Live what-if: move a slider, and the whole run follows")
 
 
 def _simulate_from_playhead(bench: Workbench) -> None:
-    bench.panels.show("simulation")
-    if bench.panels.finish_typing():
-        bench.runs.simulation.choose(start="moment")
+    bench.panels.show_panel("simulation")
+    if bench.panels.apply_pending_input():
+        bench.runs.simulation.change_settings(start="moment")
         bench.runs.simulation.start()
 
 
 def _has_run(bench: Workbench) -> bool:
-    return bench.session.runs.current is not None and not bench.runs.simulation.running
+    return bench.session.runs.current is not None and not bench.runs.simulation.is_running
 
 
 _DAMPING = tuple(
     Command(
         f"simulation.damping_{key}",
         f"{title}, {rate:g} per second" if rate else title,
-        lambda w, key=key: w.runs.damp(key),
+        lambda w, key=key: w.runs.set_damping(key),
         f"{MENU}/Artificial damping",
         checked=lambda w, key=key: w.runs.damping == key,
         help=f"Interactive dynamics: damp all motion at {rate:g} per second, in addition to the machine's own damping. "
@@ -65,16 +65,16 @@ _DAMPING = tuple(
 def _annotate_run(bench: Workbench) -> None:
     record = bench.session.runs.current
     if record is not None:
-        bench.panels.runs.annotate(record)
+        bench.panels.run_list.annotate(record)
 
 
 _KEEPING = tuple(
     Command(
         f"runs.keep_{key}",
         title,
-        lambda w, key=key: setattr(w.runs, "keeps", key),
+        lambda w, key=key: setattr(w.runs, "save_policy", key),
         f"{MENU}/Keep runs with the machine",
-        checked=lambda w, key=key: w.runs.keeps == key,
+        checked=lambda w, key=key: w.runs.save_policy == key,
         help=words,
     )
     for key, (title, words) in KEEPS.items()
@@ -89,9 +89,9 @@ COMMANDS = (
         "F5",
         "simulate",
         toolbar="simulation",
-        when=lambda w: _can_move(w) and not w.runs.simulation.running,
+        when=lambda w: _can_move(w) and not w.runs.simulation.is_running,
         help="Simulate the machine under gravity and its forces, as set in the Simulation panel. "
-        "The run appears at once and plays while it is computed.",
+        "The run is shown and played while it is computed.",
         also=("run", "play", "solve", "analyse", "analyze", "start"),
     ),
     Command(
@@ -101,13 +101,13 @@ COMMANDS = (
         MENU,
         "Shift+F5",
         "stop",
-        when=lambda w: w.runs.simulation.running,
+        when=lambda w: w.runs.simulation.is_running,
         help="Stop; the motion up to then is kept as a run.",
         also=("stop", "pause", "abort"),
     ),
     Command(
         "simulation.branch",
-        "Simulate from this moment",
+        "Simulate from playhead",
         _simulate_from_playhead,
         MENU,
         "Ctrl+F5",
@@ -123,7 +123,7 @@ COMMANDS = (
         "Ctrl+Shift+F5",
         "whatif",
         when=_can_move,
-        checked=lambda w: w.runs.follows,
+        checked=lambda w: w.runs.recomputes_on_change,
         section="live",
         toolbar="simulation",
         help="While you move a joint, a parameter, a start speed or a joint force, the whole run is computed again: "
@@ -132,12 +132,12 @@ COMMANDS = (
     Command(
         "simulation.interactive",
         "Interactive dynamics",
-        lambda w: w.runs.start_live(),
+        lambda w: w.runs.start_or_end_live(),
         MENU,
         "F6",
         "interactive",
         when=_can_move,
-        checked=lambda w: w.runs.live,
+        checked=lambda w: w.runs.is_live,
         section="live",
         toolbar="simulation",
         help="Run in real time, from the start and with the settings of the Simulation panel: drag any body to pull "
@@ -145,12 +145,12 @@ COMMANDS = (
     ),
     Command(
         "simulation.pause",
-        "Pause / go on",
-        lambda w: w.runs.toggle_live(),
+        "Pause / continue",
+        lambda w: w.runs.pause_or_resume_live(),
         MENU,
         "",
         "pause",
-        when=lambda w: w.runs.live,
+        when=lambda w: w.runs.is_live,
         section="live",
         help="Pause the interactive machine (Space), rearrange it by hand, and continue.",
     ),
@@ -158,7 +158,7 @@ COMMANDS = (
     Command(
         "simulation.settings",
         "Simulation settings",
-        lambda w: w.panels.show("simulation"),
+        lambda w: w.panels.show_panel("simulation"),
         MENU,
         "",
         "settings",
@@ -168,7 +168,7 @@ COMMANDS = (
     Command(
         "runs.load",
         "Load run…",
-        lambda w: w.panels.runs.load(),
+        lambda w: w.panels.run_list.load(),
         MENU,
         "",
         "open",
@@ -178,7 +178,7 @@ COMMANDS = (
     Command(
         "runs.save",
         "Save run…",
-        lambda w: w.panels.runs.save(),
+        lambda w: w.panels.run_list.save(),
         MENU,
         "",
         "save",
@@ -200,7 +200,7 @@ COMMANDS = (
     Command(
         "runs.clear",
         "Delete all runs",
-        lambda w: w.panels.runs.clear(),
+        lambda w: w.panels.run_list.clear(),
         MENU,
         "",
         "clear",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.commands.command import Command, Run
-from app.tools.candidates import face_under
-from app.tools.draw.bar import OnFace, take_face
+from app.tools.candidates import flat_face_under_pointer
+from app.tools.draw.bar import FacePlaneSubTool, use_face_as_plane
 from app.tools.draw.sub_tools import SUB_TOOLS
-from app.tools.draw.tool import flip, hand_of
+from app.tools.draw.tool import draw_controller, switch_branch
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
@@ -54,36 +54,36 @@ TOOLS = {
 
 
 def _tool_chooser(tool: str) -> Run:
-    return lambda bench: bench.stage.gestures.choose(tool)
+    return lambda bench: bench.stage.gestures.choose_tool(tool)
 
 
 def _draw_target_curve(bench: Workbench) -> None:
-    """Start drawing a target curve and bring the panel that uses it to the front."""
-    bench.panels.show("design")
-    bench.stage.gestures.choose("target_curve")
+    """Start drawing a target curve and bring the Design panel to the front."""
+    bench.panels.show_panel("design")
+    bench.stage.gestures.choose_tool("target_curve")
 
 
 def _sub_tool_chooser(key: str) -> Run:
-    """Return the action that starts a drawing sub-tool."""
+    """Return the action that selects a sub-tool of the Draw tool."""
 
     def run(bench: Workbench) -> None:
-        bench.stage.gestures.choose("draw")
-        hand_of(bench.stage).choose(SUB_TOOLS[key])
+        bench.stage.gestures.choose_tool("draw")
+        draw_controller(bench.stage).choose_sub_tool(SUB_TOOLS[key])
 
     return run
 
 
 def _draw_on_face(bench: Workbench) -> None:
-    bench.stage.gestures.choose("draw")
-    hand_of(bench.stage).choose(OnFace())
+    bench.stage.gestures.choose_tool("draw")
+    draw_controller(bench.stage).choose_sub_tool(FacePlaneSubTool())
 
 
 def _draw_on_this_face(bench: Workbench) -> None:
-    """Draw on the face under the pointer, which is determined before the camera turns."""
+    """Draw on the face under the pointer, which is determined before the camera moves."""
     stage = bench.stage
-    face = face_under(stage, stage.pointed) if stage.pointed is not None else None
+    face = flat_face_under_pointer(stage, stage.pointed) if stage.pointed is not None else None
     _draw_on_face(bench)
-    take_face(hand_of(stage), face)
+    use_face_as_plane(draw_controller(stage), face)
 
 
 _TOOLS = tuple(
@@ -119,12 +119,12 @@ _SUB_TOOLS = tuple(
 _FLIP = Command(
     "draw.flip",
     "Draw: other branch",
-    lambda w: flip(hand_of(w.stage)),
+    lambda w: switch_branch(draw_controller(w.stage)),
     "Tools/Draw",
     icon="branch",
     section="draw",
     when=lambda w: w.stage.gestures.tool.id == "draw",
-    help="Switch the two links at the pin pointed at last to their other branch. In Draw: V.",
+    help="Switch the two links at the pin last pointed at to their other branch. In Draw: V.",
     also=("other branch", "flip", "mirror a dyad", "other assembly mode"),
 )
 _ON_FACE = Command(
@@ -132,11 +132,11 @@ _ON_FACE = Command(
     "Draw: on a face…",
     _draw_on_face,
     "Tools/Draw",
-    icon=OnFace.icon,
+    icon=FacePlaneSubTool.icon,
     section="plane",
     when=lambda w: bool(w.session.model.expanded.bodies),
     context=("bodies",),
-    help=OnFace.help,
+    help=FacePlaneSubTool.help,
     also=("working plane on a face", "sketch on a face", "draw on a body"),
 )
 _ON_THIS_FACE = Command(
@@ -145,7 +145,7 @@ _ON_THIS_FACE = Command(
     _draw_on_this_face,
     "Tools/Draw",
     "Shift+D",
-    icon=OnFace.icon,
+    icon=FacePlaneSubTool.icon,
     section="plane",
     when=lambda w: bool(w.session.model.expanded.bodies),
     context=("bodies",),

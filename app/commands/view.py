@@ -36,7 +36,7 @@ FLAGS = {
     "layers": (
         "Layers",
         "layers",
-        "Links of planar machines side by side, with pins through them, as a workshop builds them; off: all in the "
+        "Links of planar machines side by side, with pins through them, as they would be built; off: all in the "
         "plane in which they move. Only the picture changes.",
     ),
     "dimensions": ("Dimensions", "measure", "The length of the selected link; in Draw those of all links."),
@@ -49,7 +49,7 @@ def _preset_chooser(name: str) -> Run:
 
 
 def _flag_toggler(name: str) -> Run:
-    return lambda bench: bench.settings.set_flag(name, not bench.settings.flag(name))
+    return lambda bench: bench.settings.set_view_flag(name, not bench.settings.view_flag(name))
 
 
 def _theme_chooser(name: str) -> Run:
@@ -60,7 +60,7 @@ COMMANDS = (
     Command(
         "view.keep",
         "Save this view…",
-        lambda w: w.scenery.keep_view(),
+        lambda w: w.scenery.save_view_with_dialog(),
         "View/Saved views",
         "",
         "view_iso",
@@ -70,7 +70,7 @@ COMMANDS = (
     Command(
         "view.fit",
         "Fit all",
-        lambda w: w.stage.viewpoint.fit(),
+        lambda w: w.stage.viewpoint.fit_view(),
         "View",
         "Shift+F",
         "fit",
@@ -82,7 +82,7 @@ COMMANDS = (
     Command(
         "view.frame",
         "Frame selection",
-        lambda w: w.stage.viewpoint.fit(w.session.selection),
+        lambda w: w.stage.viewpoint.fit_view(w.session.selection),
         "View",
         "F",
         "fit_selection",
@@ -93,11 +93,11 @@ COMMANDS = (
     Command(
         "view.ortho",
         "Orthographic",
-        lambda w: w.stage.viewpoint.set_ortho(not w.stage.viewpoint.ortho),
+        lambda w: w.stage.viewpoint.set_parallel(not w.stage.viewpoint.is_parallel),
         "View",
         "5",
         "ortho",
-        checked=lambda w: w.stage.viewpoint.ortho,
+        checked=lambda w: w.stage.viewpoint.is_parallel,
         section="fit",
         help="Parallel projection, without perspective.",
         also=("perspective", "parallel projection"),
@@ -125,7 +125,7 @@ COMMANDS = (
             "",
             icon,
             section="show",
-            checked=lambda w, name=name: w.settings.flag(name),
+            checked=lambda w, name=name: w.settings.view_flag(name),
             help=text,
         )
         for name, (title, icon, text) in FLAGS.items()
@@ -144,7 +144,7 @@ COMMANDS = (
             also=(f"{name} mode", f"{name} look", "theme"),
         )
         for name, title, icon, text in (
-            ("system", "As the system", "system", "Light or dark, as set in the system."),
+            ("system", "Same as system", "system", "Light or dark, as set in the system."),
             ("light", "Light", "light", "Dark text on light ground."),
             ("dark", "Dark", "dark", "Light text on dark ground."),
         )

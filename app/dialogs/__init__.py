@@ -1,1 +1,1 @@
-"""Dialogs, each imported when first opened, and the messages of the window."""
+"""Dialogs, each imported when it is first opened, and the message card of the window."""

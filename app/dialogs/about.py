@@ -1,5 +1,5 @@
-"""Dialogs about the program: version and system, and the licences of the program and of the libraries it uses, as
-stated by their packages."""
+"""Dialogs about the program: version and system, and the licences of the program and its libraries, as stated by their
+packages."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from app.widgets.label import Label, MarkupLabel
 from kinetostat import __version__
 
 
-class About(QDialog):
-    """Dialog with the program's name, version and system."""
+class AboutDialog(QDialog):
+    """Dialog with the program's name, its version, and the versions of system and libraries."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("About Kinetostat")
         picture = Label(pixmap=icon("kinetostat").pixmap(72, 72))
-        facts = versions()
+        facts = version_lines()
         words = MarkupLabel(
             f"<h2>Kinetostat {__version__}</h2><p>Design, study and teach robots and mechanisms.</p>"
             f"<p>{'<br>'.join(facts)}</p><p>BSD 3-Clause licence.</p>"
@@ -47,8 +47,8 @@ class About(QDialog):
         column.addWidget(buttons)
 
 
-def versions() -> list[str]:
-    """Return the versions of the system and libraries the program runs on."""
+def version_lines() -> list[str]:
+    """Return lines with the versions of the system and libraries in use."""
     return [
         f"Python {platform.python_version()}, Qt {qVersion()}, VTK {vtkVersion.GetVTKVersion()}",
         f"{platform.system()} {platform.release()}, {platform.machine()}",
@@ -71,7 +71,7 @@ DIRECT_LIBRARIES = (
     "platformdirs",
     "click",
 )
-"""Libraries that the program requires directly; their own requirements are found from there."""
+"""Libraries that the program itself requires; the libraries they require are found from there."""
 
 
 class Library(NamedTuple):
@@ -83,7 +83,7 @@ class Library(NamedTuple):
     home: str
 
 
-class Licences(QDialog):
+class LicencesDialog(QDialog):
     """Dialog with the program's own licence and a table of the libraries."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -94,13 +94,13 @@ class Licences(QDialog):
         text = QTextBrowser(openExternalLinks=True)
         rows = "".join(
             f"<tr><td><b>{escape(each.name)}</b> {escape(each.version)}</td><td>{escape(each.licence)}</td>"
-            f"<td>{_link(each.home)}</td></tr>"
-            for each in libraries()
+            f"<td>{_home_page_link(each.home)}</td></tr>"
+            for each in find_libraries()
         )
         text.setHtml(
             "<h3>Kinetostat</h3><p>BSD 3-Clause: use, change and pass on freely; keep the notice; no warranty.</p>"
             "<h3>Font of formulas</h3><p>STIX Two Math: SIL Open Font License 1.1, "
-            f"{_link('https://github.com/stipub/stixfonts')}</p>"
+            f"{_home_page_link('https://github.com/stipub/stixfonts')}</p>"
             f"<h3>Libraries</h3><table cellspacing='0' cellpadding='4'>{rows}</table>"
         )
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -110,11 +110,11 @@ class Licences(QDialog):
         column.addWidget(buttons)
 
 
-def _link(home: str) -> str:
+def _home_page_link(home: str) -> str:
     return f"<a href='{escape(home, quote=True)}'>{escape(home)}</a>" if home.startswith("http") else ""
 
 
-def libraries() -> list[Library]:
+def find_libraries() -> list[Library]:
     """Return the installed libraries that the program uses, directly or indirectly, sorted by name."""
     found: dict[str, Library] = {}
     waiting = list(DIRECT_LIBRARIES)
@@ -127,7 +127,7 @@ def libraries() -> list[Library]:
             package = metadata.distribution(name)
         except metadata.PackageNotFoundError:
             continue
-        found[key] = _library(package)
+        found[key] = _read_library(package)
         waiting += [_package_name(line) for line in package.requires or () if "extra ==" not in line]
     return sorted(found.values(), key=lambda each: each.name.lower())
 
@@ -137,7 +137,7 @@ def _package_name(requirement: str) -> str:
     return match.group() if match else requirement
 
 
-def _library(package: metadata.Distribution) -> Library:
+def _read_library(package: metadata.Distribution) -> Library:
     facts: Any = package.metadata
     classifiers = [
         c.rsplit("::", 1)[-1].strip() for c in facts.get_all("Classifier") or () if c.startswith("License ::")

@@ -1,4 +1,4 @@
-"""The film dialog: file, size, times and camera; stays open next to the window while the film is made in the
+"""The film dialog: file, size, times and camera; it stays open beside the window while the film is made in the
 background."""
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.background.signals import Lifetime
-from app.plain_text import as_title
+from app.plain_text import escape_title
 from app.preferences.icons import icon
-from app.runs.films import Filmed, FilmSettings, film_subject
+from app.runs.films import FilmedSequence, FilmSettings, film_subject
 from app.widgets.label import Label, Note
 from app.widgets.panel_parts import ProgressBar
 from core.errors import KinetostatError
@@ -38,12 +38,12 @@ from viz.look import LookName
 
 if TYPE_CHECKING:
     from app.background.jobs import Job
-    from app.document.run_tree import Record
+    from app.document.run_tree import RunRecord
     from app.workbench import Workbench
 
 SIZES = ((1280, 720), (1920, 1080), (3840, 2160), (1080, 1080), (640, 360))
 VIEWS = {
-    "": "As in the viewport",
+    "": "Same as viewport",
     "iso": "Isometric",
     "front": "Front",
     "back": "Back",
@@ -58,8 +58,8 @@ NOTHING = "There is nothing to film yet. Simulate first (F5), or animate poses, 
 
 
 class FilmDialog(QDialog):
-    """Dialog that asks for the settings of a film, shows its progress and can stop it. Listens to signals until its
-    owner's lifetime ends."""
+    """Dialog for the settings of a film; shows its progress and can stop it. It listens to signals until its owner's
+    lifetime ends."""
 
     def __init__(self, bench: Workbench, life: Lifetime) -> None:
         super().__init__(bench.widget)
@@ -77,10 +77,10 @@ class FilmDialog(QDialog):
     def _build(self) -> None:
         form = QFormLayout()
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        for title, widget in self._fields().items():
+        for title, widget in self._build_fields().items():
             form.addRow(title, widget)
         self.caption = QCheckBox("Show the time in the corner")
-        self.overlays = QCheckBox("With vectors, paths of points and other runs, as in the viewport")
+        self.overlays = QCheckBox("Include vectors, point paths and other runs, as in the viewport")
         for box in (self.caption, self.overlays):
             box.setChecked(True)
             form.addRow("", box)
@@ -108,7 +108,7 @@ class FilmDialog(QDialog):
         column.addLayout(buttons)
         self.setMinimumWidth(480)
 
-    def _fields(self) -> dict[str, QWidget]:
+    def _build_fields(self) -> dict[str, QWidget]:
         self.file = QLineEdit()
         self.file.setToolTip("MP4 (H.264), GIF, or PNG: one numbered picture per frame")
         self.size = QComboBox()
@@ -126,23 +126,23 @@ class FilmDialog(QDialog):
             self.view.addItem(title, name)
         self.turn = QDoubleSpinBox(minimum=-720.0, maximum=720.0, decimals=1, suffix=" °/s")
         self.look = QComboBox()
-        for name, title in (("", "As the window"), ("light", "Light"), ("dark", "Dark")):
+        for name, title in (("", "Same as window"), ("light", "Light"), ("dark", "Dark")):
             self.look.addItem(title, name)
         for spin in (self.width_, self.height_, self.speed, self.from_, self.to):
-            spin.valueChanged.connect(self._changed)
-        self.size.currentIndexChanged.connect(self._changed)
-        self.fps.currentTextChanged.connect(self._changed)
-        self.file.textChanged.connect(self._changed)
+            spin.valueChanged.connect(self._on_changed)
+        self.size.currentIndexChanged.connect(self._on_changed)
+        self.fps.currentTextChanged.connect(self._on_changed)
+        self.file.textChanged.connect(self._on_changed)
         browse = QToolButton(icon=icon("folder"), toolTip="Choose a file")
         browse.clicked.connect(self._browse)
         return {
-            "File": _row_of(self.file, browse),
-            "Size": _row_of(self.size, self.width_, self.height_),
+            "File": widgets_in_row(self.file, browse),
+            "Size": widgets_in_row(self.size, self.width_, self.height_),
             "Frames per second": self.fps,
             "Speed": self.speed,
-            "From, to": _row_of(self.from_, self.to),
+            "From, to": widgets_in_row(self.from_, self.to),
             "Camera": self.view,
-            "Camera turns": self.turn,
+            "Camera rotation": self.turn,
             "Colours": self.look,
         }
 
@@ -166,19 +166,20 @@ class FilmDialog(QDialog):
     # ----------------------------------------------------------------------------- state
 
     @property
-    def _source(self) -> Record | Filmed | None:
-        """Return what to film: the open sequence of poses, else the current run."""
+    def _film_source(self) -> RunRecord | FilmedSequence | None:
+        """Return what to film: the displayed sequence of poses, or else the current run."""
         return film_subject(self._bench.sequence, self._bench.session.runs)
 
     @property
-    def chosen(self) -> FilmSettings:
-        """Return the settings chosen in the dialog. Raises KinetostatError."""
+    def chosen_settings(self) -> FilmSettings:
+        """Return the settings made in the dialog. Raises KinetostatError."""
         size = self.size.currentData() or (self.width_.value(), self.height_.value())
         try:
             fps = float(self.fps.currentText().replace(",", "."))
         except ValueError:
             raise KinetostatError(
-                f"“{self.fps.currentText()}” is not a number of frames per second.", remedy="Give a number such as 30."
+                f"“{self.fps.currentText()}” is not a valid number of frames per second.",
+                remedy="Give a number such as 30.",
             ) from None
         look: LookName = "dark" if (self.look.currentData() or self._bench.theme.name) == "dark" else "light"
         return FilmSettings(
@@ -197,11 +198,11 @@ class FilmDialog(QDialog):
 
     def open_film(self) -> None:
         """Open the dialog for the run or sequence on the timeline, or for the part of it selected there."""
-        if self._source is not None:
+        if self._film_source is not None:
             player = self._bench.player
-            first, last = player.ends
-            if isinstance(self._source, Filmed) and player.span is None:
-                last += self._source.interval  # the last pose is shown as long as the others
+            first, last = player.time_range
+            if isinstance(self._film_source, FilmedSequence) and player.span is None:
+                last += self._film_source.interval  # the last pose is shown as long as the others
             self.from_.setValue(first)
             self.to.setValue(last)
             self.speed.setValue(player.speed)
@@ -211,8 +212,7 @@ class FilmDialog(QDialog):
         self.activateWindow()
 
     def _propose_path(self) -> None:
-        """Name the film after the document and put it in the same folder when the document changes; the
-        format stays."""
+        """Propose a file named after the document and next to it when the document changes; the file format is kept."""
         document = self._bench.session.document
         if document != self._named_for:
             self._named_for = document
@@ -223,7 +223,7 @@ class FilmDialog(QDialog):
 
     _named_for = -1
 
-    def _changed(self) -> None:
+    def _on_changed(self) -> None:
         other = self.size.currentData() is None
         self.width_.setVisible(other)
         self.height_.setVisible(other)
@@ -232,8 +232,8 @@ class FilmDialog(QDialog):
     def _refresh(self) -> None:
         """Show the length of the film, or what is wrong with the settings."""
         making = self._job is not None
-        source = self._source
-        self.setWindowTitle(as_title("Export film" + (f" of {_source_text(source)}" if source is not None else "")))
+        source = self._film_source
+        self.setWindowTitle(escape_title("Export film" + (f" of {_source_text(source)}" if source is not None else "")))
         self.start.setText("Stop" if making else "Make film")
         self.start.setIcon(icon("stop" if making else "film"))
         self.bar.setVisible(making)
@@ -241,14 +241,14 @@ class FilmDialog(QDialog):
         if making:
             return
         try:
-            chosen = self.chosen
+            chosen = self.chosen_settings
             count = len(frame_times(chosen.start or 0.0, chosen.end or 0.0, chosen.fps, chosen.speed))
             self.summary.setText(f"{count} frames, {count / chosen.fps:.4g} s")
-            self.note.say(_replacement_note(chosen.path) if source is not None else NOTHING, "hint")
+            self.note.show_text(_replacement_note(chosen.path) if source is not None else NOTHING, "hint")
         except KinetostatError as error:
             self.summary.setText("")
             self.start.setEnabled(False)
-            self.note.say(f"{error.what} {error.remedy}".strip(), "error")
+            self.note.show_text(f"{error.what} {error.remedy}".strip(), "error")
 
     # ----------------------------------------------------------------------------- making
 
@@ -257,10 +257,10 @@ class FilmDialog(QDialog):
             self._job.cancel()
             self.start.setEnabled(False)
             return
-        source = self._source
+        source = self._film_source
         if source is None:
             return
-        chosen = self.chosen
+        chosen = self.chosen_settings
         width, height = chosen.size
         self._bench.settings.remember(
             KEY, {"file": str(chosen.path), "fps": self.fps.currentText(), "width": width, "height": height}
@@ -268,40 +268,40 @@ class FilmDialog(QDialog):
         self._job = job = self._bench.runs.films.start(chosen, source)
         job.progressed.connect(lambda part, _: self._show_progress(part))
         job.succeeded.connect(lambda count: self._finish(f"Wrote {chosen.path}: {count} frames", "done"))
-        job.failed.connect(self._failed)
+        job.failed.connect(self._on_failed)
         job.stopped.connect(lambda: self._finish("Stopped; no film was written", "hint"))
         self.bar.setValue(0)
         self._refresh()
 
-    def _show_progress(self, part: float) -> None:
-        self.bar.setValue(round(1000 * part))
+    def _show_progress(self, fraction: float) -> None:
+        self.bar.setValue(round(1000 * fraction))
         left = self._job.time_left if self._job is not None else None
         if left is not None:
-            self.summary.setText(f"{100 * part:.0f} %, about {left:.0f} s left")
+            self.summary.setText(f"{100 * fraction:.0f} %, about {left:.0f} s left")
 
-    def _failed(self, error: BaseException) -> None:
+    def _on_failed(self, error: BaseException) -> None:
         known = isinstance(error, KinetostatError)
         self._finish(str(error) if known else f"The film failed unexpectedly: {error}", "error")
 
-    def _finish(self, words: str, severity: str) -> None:
+    def _finish(self, message: str, severity: str) -> None:
         self._job = None
         self._refresh()
-        self.note.say(words, severity)
-        self._bench.session.message.emit(severity, words)
+        self.note.show_text(message, severity)
+        self._bench.session.message.emit(severity, message)
 
 
-def _source_text(source: Record | Filmed) -> str:
+def _source_text(source: RunRecord | FilmedSequence) -> str:
     """Return a description of what is filmed."""
-    return source.poses.title or "a sequence" if isinstance(source, Filmed) else source.name
+    return source.poses.title or "a sequence" if isinstance(source, FilmedSequence) else source.name
 
 
 def _replacement_note(path: Path) -> str:
-    """Return a note that a film of this name exists already; "" if none does."""
+    """Return a note that a film of this name already exists; "" if there is none."""
     there = path if path.suffix.lower() != ".png" else path.with_name(f"{path.stem}_0001.png")
     return f"{there.name} exists already and will be replaced." if there.is_file() else ""
 
 
-def _row_of(*widgets: QWidget) -> QWidget:
+def widgets_in_row(*widgets: QWidget) -> QWidget:
     """Return a widget with the given widgets in a row."""
     holder = QWidget()
     line = QHBoxLayout(holder)

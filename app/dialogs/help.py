@@ -1,5 +1,5 @@
-"""Help on the window, elements, functions and commands, and the page of keys and mouse gestures; most of it is
-generated from declarations."""
+"""The help on the window, elements, functions and commands, and the page of keys and mouse gestures; mostly generated
+from declarations."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.commands import table
+from app.commands import command_table
 from app.dialogs.matching import normalised_search_text
-from app.panels import panels
+from app.panels import declared_panels
 from app.tools.draw.sub_tools import SUB_TOOLS
 from app.widgets.fields.shown_fields import field_title, type_title
 from core.functions import FUNCTIONS, Function
 from core.model import COLLECTIONS, JOINT_KINDS, SENSOR_KINDS, Limit, Model
 from core.model.constraints import CONSTRAINT_KINDS
 from core.model.element_kinds import ElementKind
-from core.model.fields import Element, fields_of
+from core.model.fields import Element, declared_fields
 from core.model.forces import FORCE_KINDS
 from resources import Example, examples
 
@@ -67,20 +67,20 @@ _MEANT = {
     "parameters": "A named number. It can stand in every formula of the model, and has a slider.",
     "materials": "A named colour of shapes.",
     "bodies": "A rigid body: mass, centre of mass, inertia about it, and shapes. Without shapes a plain link is drawn.",
-    "frames": "A named place on a body: for tools, sensors, ends of springs.",
+    "frames": "A named coordinate frame on a body: for tools, sensors, ends of springs.",
     "joints": "Joins two bodies, or a body and the world. A joint that closes a loop is an ordinary joint.",
     "chains": "A Denavit–Hartenberg table, standard or modified: a row makes a joint and a link.",
     "assemblies": "The machine of another file, with values of its own for that file's parameters.",
-    "junctions": "A point without mass at which forces along lines meet; its position is where they balance.",
+    "junctions": "A massless point where line forces meet; its position is where these forces balance.",
     "sensors": "Something measured: distances, angles, velocities, forces; for plots, formulas, drivers.",
     "forces": "Springs, dampers, and forces by formulas or tables.",
     "constraints": "Holds a sensor at a value, couples two joints as gears do, or joins two points by a rod.",
-    "drivers": "Moves a joint or a sensor as a function of time; its force is what that needs.",
+    "drivers": "Moves a joint or a sensor as a function of time; it applies the force needed for that.",
 }
-"""Description of an element by its collection; functions of the machine describe themselves."""
+"""Descriptions of elements by collection; functions of the machine have their own."""
 
 
-def _kinds() -> dict[str, list[tuple[str, str]]]:
+def _element_kinds() -> dict[str, list[tuple[str, str]]]:
     """Return the kinds of elements with their descriptions, by collection."""
     of_elements: dict[str, Mapping[str, type[ElementKind]]] = {"forces": FORCE_KINDS, "constraints": CONSTRAINT_KINDS}
     return {
@@ -97,28 +97,30 @@ def _kinds() -> dict[str, list[tuple[str, str]]]:
 
 
 _DRAWING = (
-    ("Double click", "ends on the ground; Enter or a right click ends free"),
+    ("Double click", "ends the chain on the ground; Enter or a right click leaves its end free"),
     ("Shift+click", "adds a third point to a link, which becomes a plate"),
-    ("Digits, signs, =", "a length, length < angle, or u, v of a point, with units and formulas; Enter takes it"),
-    ("Backspace", "takes the last link back; Esc drops what hangs at the pointer, a second Esc leaves Draw"),
+    ("Digits, signs, =", "a length, length < angle, or u, v of a point, with units and formulas; Enter accepts it"),
+    ("Backspace", "removes the last link; Esc drops the link being drawn, a second Esc leaves Draw"),
     ("Arrow keys", "move the pin under the pointer by a step of the grid"),
-    ("Tab", "another plane, before the first click; 0 looks at it obliquely, 1 flat again"),
+    ("Tab", "another plane, before the first click; 0 shows it obliquely, 1 face-on again"),
     (
         "… next to the plane",
         "a plane: offset, turned, through the selected joint, or on a face (Shift+D: under the pointer)",
     ),
     ("V", "the other branch of the two links at the pin under the pointer"),
-    ("Alt", "a new point even on an existing one; Ctrl: no snapping to grid and directions"),
+    ("Alt", "a new point even on top of an existing one; Ctrl: no snapping to grid and directions"),
 )
-"""Rules that apply to all drawing tools."""
+"""Keys and mouse actions that all drawing tools share."""
 
 
 _LAWS = """
 <h4>Friction</h4>
-<p>At rest friction is whatever holds the joint, at most F<sub>s</sub> (friction at rest). While it slides with the
+<p>At rest, friction takes the value that holds the joint,
+at most F<sub>s</sub> (friction at rest). While it slides with the
 speed v it acts against the motion with F<sub>k</sub> + (F<sub>s</sub> − F<sub>k</sub>) e<sup>−(v/v<sub>s</sub>)²</sup>
 (F<sub>k</sub>: friction while it slides, v<sub>s</sub>: Stribeck speed), besides the viscous damping d v. Without a
-friction at rest both are the same. What sticks does not creep. In a ball joint, and in the plane of a planar joint,
+friction at rest both are the same. A joint that sticks does not creep.
+In a ball joint, and in the plane of a planar joint,
 friction is one vector opposite to the speed, at most of that length, however the axes are turned.</p>
 <p>A <b>brake</b> is a joint whose friction is a formula of time, coordinates and speeds, such as min(40*t, 12); where
 it is zero the joint is free. A <b>clutch</b> is a force element: the same friction between two joints, against
@@ -128,11 +130,13 @@ of friction must not become negative.</p>
 <p>An <b>elastic</b> stop that is pushed in by p presses with k p + d ṗ; it never pulls. Without a damping of its own
 d = 2 ζ √(k m) follows from the restitution e and the inertia m that is met: ζ = cos α, e = exp(−2 α cot α), at any
 speed. The law <b>hunt_crossley</b>, k p (1 + c ṗ), begins without a jump of the force; there e holds at the speed v
-that the limits are made for: (1 + e) δ = ln((1 + δ)/(1 − e δ)) with δ = c v. What hardly swings in its stop any more,
+that the limits are made for: (1 + e) δ = ln((1 + δ)/(1 − e δ)) with δ = c v. A joint that hardly
+vibrates in its stop any more,
 less than the tolerance of the run, is held until its load changes. Where no stiffness is given, k = m (v/p)² with the
 inertia m that the machine shows at the joint when it first meets the stop, and a thousandth of the way between the
-limits as p; a note of the run tells it. A <b>rigid</b> stop throws back at once: the speed after an impact is −e
-times the one before; bounces that become ever shorter end at rest.</p>
+limits as p; a note of the run reports it. At a <b>rigid</b> stop the
+joint rebounds at once: the speed after an impact is −e
+times the speed before it; a sequence of ever shorter bounces ends at rest.</p>
 <h4>Modes</h4>
 <p>Runs record the state of each of them, as channels like <i>elbow.friction.mode</i>: stick, slide+, slide- (onward,
 backward; slide of a ball joint), saturated (at rest with all the friction there is, because others hold it), free (of a
@@ -140,10 +144,10 @@ brake or clutch that has none); open, closed, leaving (of an
 elastic stop, on its way out without a force); free, at limit; overrun (loads are faster than the speed limit);
 saturated+, saturated- (the command of a motor is more than its effort limit).</p>
 """
-"""Description of friction and stops of joints."""
+"""Description of the laws of friction and stops in joints."""
 
 
-def drawing_keys() -> str:
+def drawing_keys_html() -> str:
     """Return the keys of the drawing tools and further mouse actions (HTML)."""
     rows = [(each.key.upper(), f"{each.title}: {each.help}") for each in SUB_TOOLS.values()]
     listed = "".join(
@@ -154,13 +158,13 @@ def drawing_keys() -> str:
 
 def window_topics() -> dict[str, tuple[str, str]]:
     """Return title and text (HTML) by topic id: "panel.<id>" and "element.<collection>"."""
-    parts = {**WINDOW_PARTS, **{panel.id: (panel.title, panel.help) for panel in panels()}}
+    parts = {**WINDOW_PARTS, **{panel.id: (panel.title, panel.help) for panel in declared_panels()}}
     found = {f"panel.{name}": (title, f"<h2>{title}</h2><p>{text}</p>") for name, (title, text) in parts.items()}
     found["element.model"] = (
         "Whole model",
-        _element_text("Whole model", "What holds for the machine as a whole.", Model, []),
+        _element_text("Whole model", "Settings of the machine as a whole.", Model, []),
     )
-    kinds = _kinds()
+    kinds = _element_kinds()
     for collection, element in COLLECTIONS.items():
         title = type_title(element)
         title = title[:1].upper() + title[1:]
@@ -170,21 +174,21 @@ def window_topics() -> dict[str, tuple[str, str]]:
 
 
 def _field_rows(element: type[Element]) -> str:
-    """Return a table row per field; the field's name is the row's anchor."""
+    """Return a table row per field of an element; the field's name is the anchor of its row."""
     return "".join(
         f'<tr><td><a name="{field.name}"></a><b>{escape(field_title(field, element))}</b></td>'
         f"<td>{escape(field.help)}</td></tr>"
-        for field in fields_of(element)
+        for field in declared_fields(element)
         if element is not Model or field.name in ("name", "description", "world")
     )
 
 
 _TEXT_AFTER = {"joints": f"<h4>Limits</h4><table cellspacing='0' cellpadding='4'>{_field_rows(Limit)}</table>{_LAWS}"}
-"""Text after the table of fields, by collection."""
+"""Text that follows the table of fields, by collection."""
 
 
 def _element_text(title: str, meaning: str, element: type[Element], kinds: list[tuple[str, str]]) -> str:
-    """Return heading, meaning, kinds, and a table row per field; a field's name is the anchor of its row."""
+    """Return the help on an element: heading, meaning, kinds, and a table of its fields, each anchored by name."""
     rows, table = _field_rows(element), "<table cellspacing='0' cellpadding='4'>"
     listed = "".join(f"<tr><td><b>{escape(name)}</b></td><td>{escape(meant)}</td></tr>" for name, meant in kinds)
     said = f"<h4>Kinds</h4>{table}{listed}</table>" if kinds else ""
@@ -219,7 +223,7 @@ class HelpDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Help")
         self.resize(860, 580)
-        self._texts = topics()
+        self._texts = help_topics()
         self.search = QLineEdit(placeholderText="Search the help", clearButtonEnabled=True)
         self.search.textChanged.connect(self._filter_topics)
         self.list = QListWidget()
@@ -236,10 +240,10 @@ class HelpDialog(QDialog):
         column.addWidget(split)
 
     def _fill_topics(self) -> None:
-        """Fill the list with topics under the headings of their groups."""
+        """List the topics under the headings of their groups."""
         last = ""
         for topic, (title, _) in self._texts.items():
-            group = group_of(topic)
+            group = topic_group(topic)
             if group != last:
                 heading = QListWidgetItem(group)
                 heading.setFlags(Qt.ItemFlag.NoItemFlags)
@@ -249,13 +253,13 @@ class HelpDialog(QDialog):
             item.setData(Qt.ItemDataRole.UserRole, topic)
             self.list.addItem(item)
 
-    def _topic(self, row: int) -> str | None:
+    def _row_topic(self, row: int) -> str | None:
         """Return the topic of a row; None for a heading."""
         topic = self.list.item(row).data(Qt.ItemDataRole.UserRole)
         return None if topic is None else str(topic)
 
     def _follow_link(self, link: QUrl) -> None:
-        """Follow a link: to an example by opening it, to any other topic by showing its page."""
+        """Follow a link: open an example, or show the page of a topic."""
         name = link.path()
         if link.scheme() == EXAMPLE:
             self.chosen.emit(next(each.path for each in examples() if each.name == name))
@@ -265,17 +269,17 @@ class HelpDialog(QDialog):
             QDesktopServices.openUrl(link)
 
     @staticmethod
-    def open_on(parent: QWidget, topic: str) -> HelpDialog:
-        """Open the help on a function or command id; on the start page if it has no topic."""
+    def open_topic(parent: QWidget, topic: str) -> HelpDialog:
+        """Open the help on a function or command; on the first page if that has no topic."""
         dialog = HelpDialog(parent)
         dialog.go_to(topic)
         dialog.show()
         return dialog
 
     def go_to(self, topic: str) -> None:
-        """Show a topic; a # after the topic leads to a field on its page."""
+        """Show a topic; a # and a field's name after it scroll to that field."""
         topic, _, field = topic.partition("#")
-        rows = {self._topic(row): row for row in range(self.list.count())}
+        rows = {self._row_topic(row): row for row in range(self.list.count())}
         for name in (topic, f"function.{topic}", ""):
             if name in rows:
                 self.list.setCurrentRow(rows[name])
@@ -289,12 +293,12 @@ class HelpDialog(QDialog):
             self.text.setHtml(self._texts[item.data(Qt.ItemDataRole.UserRole)][1])
 
     def _filter_topics(self, typed: str) -> None:
-        """List only pages that contain all typed words; a page with them in its title is shown."""
+        """List only topics whose page contains all typed words; the one with the words in its title is shown."""
         words = normalised_search_text(typed).split()
         heading: QListWidgetItem | None = None
         left: list[QListWidgetItem] = []
         for row in range(self.list.count()):
-            item, topic = self.list.item(row), self._topic(row)
+            item, topic = self.list.item(row), self._row_topic(row)
             if topic is None:
                 heading = item
                 item.setHidden(True)
@@ -311,12 +315,12 @@ class HelpDialog(QDialog):
 
 
 def _contains_words(words: Iterable[str], text: str) -> bool:
-    """Return True if all words occur in a text, or in the text written without blanks."""
+    """Return True if all words occur in a text, with or without its blanks."""
     together = text.replace(" ", "")
     return all(word in text or word in together for word in words)
 
 
-def group_of(topic: str) -> str:
+def topic_group(topic: str) -> str:
     """Return the heading under which a topic is listed; "" for the first page."""
     if topic.startswith("panel."):
         return "The window"
@@ -326,22 +330,22 @@ def group_of(topic: str) -> str:
         return "Examples"
     if topic.startswith("function."):
         return f"Functions: {FUNCTIONS[topic.removeprefix('function.')].group}"
-    command = table().get(topic)
+    command = command_table().get(topic)
     if command is None:
         return ""
     return f"Menu {command.menu.partition('/')[0]}" if command.menu else "Other commands"
 
 
-def topics() -> dict[str, tuple[str, str]]:
+def help_topics() -> dict[str, tuple[str, str]]:
     """Return title and text (HTML) by topic id."""
     found = {"": ("Getting started", START), **window_topics()}
     for function in FUNCTIONS.values():
         found[f"function.{function.id}"] = (function.title, function_text(function))
-    for command in table().values():
+    for command in command_table().values():
         if not command.id.startswith("function."):
             found[command.id] = (command.title.rstrip("…"), command_text(command))
     title, text = found["tool.draw"]
-    found["tool.draw"] = (title, text + drawing_keys())
+    found["tool.draw"] = (title, text + drawing_keys_html())
     for example in examples():
         found[f"example.{example.name}"] = (example.title, example_text(example))
     return found
@@ -375,7 +379,7 @@ def function_text(function: Function) -> str:
 
 
 def command_text(command: Command) -> str:
-    """Return the help on a command: what it does and where to find it."""
+    """Return the help on a command: what it does and in which menu it is."""
     place = f"<p>Menu: {escape(command.menu.replace('/', ' ▸ '))}</p>" if command.menu else ""
     also = _other_names_text(command.also)
     keys = f"<p>Key: {escape(command.shortcut)}</p>" if command.shortcut else ""
@@ -389,7 +393,7 @@ MOUSE_GESTURES = (
     ("Wheel", "zoom to the pointer"),
     ("Click", "select"),
     ("Double click", "set the centre of orbiting"),
-    ("Right click", "what can be done with this"),
+    ("Right click", "menu of actions for the item under the pointer"),
     ("Right drag", "orbit"),
     ("Ctrl while dragging a handle", "snap to 5° or 10 mm"),
     ("Trackpad: two fingers", "pan; with Shift orbit; with Ctrl zoom"),
@@ -397,7 +401,7 @@ MOUSE_GESTURES = (
 )
 
 
-class KeyboardMap(QDialog):
+class KeyboardDialog(QDialog):
     """Dialog with two tables: keys and mouse gestures."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -415,16 +419,16 @@ class KeyboardMap(QDialog):
 
 
 def keyboard_page() -> str:
-    """Return the page as HTML."""
+    """Return the page of keys and mouse gestures as HTML."""
     rows = []
-    for command in table().values():
+    for command in command_table().values():
         keys = [QKeySequence(key.strip()) for key in command.shortcut.split(",") if key.strip()]
         if keys:
             shown = " or ".join(key.toString(QKeySequence.SequenceFormat.NativeText) for key in keys)
             rows.append((shown, command.title.rstrip("…")))
-    return f"<h3>Mouse and trackpad</h3>{_table(MOUSE_GESTURES)}<h3>Keys</h3>{_table(rows)}"
+    return f"<h3>Mouse and trackpad</h3>{_html_table(MOUSE_GESTURES)}<h3>Keys</h3>{_html_table(rows)}"
 
 
-def _table(rows: list[tuple[str, str]] | tuple[tuple[str, str], ...]) -> str:
+def _html_table(rows: list[tuple[str, str]] | tuple[tuple[str, str], ...]) -> str:
     inside = "".join(f"<tr><td width='230'><b>{escape(a)}</b></td><td>{escape(b)}</td></tr>" for a, b in rows)
     return f"<table cellspacing='0' cellpadding='3'>{inside}</table>"

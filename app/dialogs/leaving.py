@@ -1,4 +1,4 @@
-"""The dialog shown before unsaved work is closed: a list of what would be lost, each item with a check box."""
+"""The dialog shown before unsaved work is discarded: a list of the items that would be lost, each with a check box."""
 
 from __future__ import annotations
 
@@ -7,54 +7,54 @@ from typing import NamedTuple
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from app.document.kept.recovery_copies import counted
-from app.document.run_tree import Record
+from app.document.kept.recovery_copies import format_count
+from app.document.run_tree import RunRecord
 from app.preferences.icons import icon
 from app.widgets.label import Label
 
 ROWS = 8
-"""Rows of the list that are seen without scrolling."""
+"""Number of list rows visible without scrolling."""
 
 
-class Loss(NamedTuple):
-    """Unsaved work: edits of the document since it was saved, deletions of runs kept with it, and runs."""
+class UnsavedWork(NamedTuple):
+    """Unsaved work: edits of the document since it was saved, deletions of runs stored with it, and new runs."""
 
     name: str
     edits: int
     deleted: int
-    runs: tuple[Record, ...]
+    runs: tuple[RunRecord, ...]
 
     @property
-    def of_document(self) -> tuple[str, ...]:
-        """Descriptions of the unsaved changes of the document itself."""
-        deleted = (f"{counted(self.deleted, 'run')} deleted",) if self.deleted else ()
-        return (counted(self.edits, "edit"), *deleted) if self.edits else deleted
+    def document_changes(self) -> tuple[str, ...]:
+        """Descriptions of the unsaved changes to the document itself."""
+        deleted = (f"{format_count(self.deleted, 'run')} deleted",) if self.deleted else ()
+        return (format_count(self.edits, "edit"), *deleted) if self.edits else deleted
 
     @property
-    def items(self) -> tuple[str, ...]:
-        """A line for each item that would be lost."""
-        document = (f"{self.name}: {', '.join(self.of_document)}",) if self.of_document else ()
-        return *document, *(_run_line(record) for record in self.runs)
+    def unsaved_items(self) -> tuple[str, ...]:
+        """One line for each item that would be lost."""
+        document = (f"{self.name}: {', '.join(self.document_changes)}",) if self.document_changes else ()
+        return *document, *(_describe_run(record) for record in self.runs)
 
     @property
-    def words(self) -> str:
-        """Summary, e.g. "four_bar: 3 edits, 2 runs"."""
-        parts = (*self.of_document, *((counted(len(self.runs), "run"),) if self.runs else ()))
+    def summary(self) -> str:
+        """Summary of the unsaved work, e.g. "four_bar: 3 edits, 2 runs"."""
+        parts = (*self.document_changes, *((format_count(len(self.runs), "run"),) if self.runs else ()))
         return f"{self.name}: {', '.join(parts)}"
 
 
-class Wanted(NamedTuple):
-    """The items to save; if none is set, everything is discarded."""
+class SaveChoice(NamedTuple):
+    """The user's choice of items to save; if none is set, everything is discarded."""
 
     document: bool = False
-    runs: tuple[Record, ...] = ()
+    runs: tuple[RunRecord, ...] = ()
 
     def __bool__(self) -> bool:
         return self.document or bool(self.runs)
 
 
-def ask(parent: QWidget, loss: Loss) -> Wanted | None:
-    """Ask which items to save; returns None to stay."""
+def ask(parent: QWidget, loss: UnsavedWork) -> SaveChoice | None:
+    """Ask which items to save before closing; returns None if the user cancels."""
     dialog = LeavingDialog(parent, loss)
     try:
         return dialog.wanted if dialog.exec() == QDialog.DialogCode.Accepted else None
@@ -63,14 +63,14 @@ def ask(parent: QWidget, loss: Loss) -> Wanted | None:
 
 
 class LeavingDialog(QDialog):
-    """Dialog with Save (everything, or the checked items), Discard and Cancel; Esc cancels."""
+    """Dialog with Save (all or the checked items), Discard and Cancel; Esc cancels."""
 
-    def __init__(self, parent: QWidget, loss: Loss) -> None:
+    def __init__(self, parent: QWidget, loss: UnsavedWork) -> None:
         super().__init__(parent)
         self._loss = loss
-        self.wanted = Wanted()
+        self.wanted = SaveChoice()
         self.setWindowTitle("Unsaved work")
-        question = Label(f"Save {loss.words}?")
+        question = Label(f"Save {loss.summary}?")
         question.setWordWrap(True)
         font = question.font()
         font.setBold(True)
@@ -78,8 +78,8 @@ class LeavingDialog(QDialog):
         rest = Label("Items that are not checked are lost.")
         self.list = QListWidget()
         self.list.setAccessibleName("What would be lost")
-        pictures = [*(["model"] if loss.of_document else []), *["simulate" for _ in loss.runs]]
-        for words, picture in zip(loss.items, pictures, strict=True):
+        pictures = [*(["model"] if loss.document_changes else []), *["simulate" for _ in loss.runs]]
+        for words, picture in zip(loss.unsaved_items, pictures, strict=True):
             item = QListWidgetItem(icon(picture), words, self.list)
             item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsUserCheckable)
             item.setCheckState(Qt.CheckState.Checked)
@@ -106,17 +106,17 @@ class LeavingDialog(QDialog):
 
     def _update_buttons(self) -> None:
         ticks = self._checked_items
-        self.save.setText("Save all" if all(ticks) else "Save ticked")
+        self.save.setText("Save all" if all(ticks) else "Save checked")
         self.save.setEnabled(any(ticks))
 
     def _save(self) -> None:
         ticks = self._checked_items
-        document = ticks.pop(0) if self._loss.of_document else False
-        self.wanted = Wanted(document, tuple(r for r, on in zip(self._loss.runs, ticks, strict=True) if on))
+        document = ticks.pop(0) if self._loss.document_changes else False
+        self.wanted = SaveChoice(document, tuple(r for r, on in zip(self._loss.runs, ticks, strict=True) if on))
         self.accept()
 
 
-def _run_line(record: Record) -> str:
+def _describe_run(record: RunRecord) -> str:
     """Describe a run, e.g. "Run 2: 10 s"."""
     note = f" ({' '.join(record.note.split())[:60]})" if record.note else ""
     return f"{record.name}{note}: {float(record.run.time[-1]):.4g} s"

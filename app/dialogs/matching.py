@@ -20,17 +20,17 @@ WHOLE, FIRST, SHORT = 80.0, 40.0, 40.0
 """Bonus scores if the typed words are whole words of the text, if the text begins with them, and (at most) for a short
 text."""
 A_SLIP = 6
-"""Word length from which one wrong letter is tolerated: too many shorter words are alike ("share", "shape")."""
+"""Least word length for which one wrong letter is tolerated; shorter words are too often similar ("share", "shape")."""
 NEAR_FRACTION = 0.75
-"""Similarity from which a word is suggested if nothing matches."""
+"""Least similarity at which a word is suggested if nothing matches."""
 STEM = 4
-"""Least length of a word that matches another word beginning with it ("drawing", "draw")."""
+"""Least length of a word that matches longer typed words beginning with it ("drawing" matches "draw")."""
 
 
-def score(typed: str, text: str) -> float | None:
-    """Return how well typed letters match a text: higher is better, None for no match. Letters merely scattered through
-    the text in order do not match: "contact" does not match "Exciting motion"."""
-    plain, words = normalised_search_text(typed), words_of(text)
+def match_score(typed: str, text: str) -> float | None:
+    """Return how well the typed text matches a text: higher is better, None for no match. Letters merely scattered
+    through the text do not match: "contact" does not match "Exciting motion"."""
+    plain, words = normalised_search_text(typed), split_words(text)
     if not plain:
         return 0.0
     together, joined = plain.replace(" ", ""), "".join(words)
@@ -51,7 +51,7 @@ def score(typed: str, text: str) -> float | None:
     return points + SHORT * 20.0 / (20.0 + len(joined))
 
 
-def words_of(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Split a text into lower-case words; a capital inside a word starts a new one ("SimPlot": sim, plot)."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
     return re.findall(r"\w+", normalised_search_text(parted))
@@ -62,7 +62,7 @@ def _matches_beginning_or_slip(typed: str, words: list[str]) -> bool:
 
 
 def _differs_by_slip(typed: str, word: str) -> bool:
-    """Return True if a typed word differs from another one by a missing, extra or wrong letter or by two swapped
+    """Return True if a typed word differs from another one by one missing, extra or wrong letter or by two swapped
     letters."""
     if min(len(typed), len(word)) < A_SLIP or abs(len(typed) - len(word)) > 1 or typed[0] != word[0]:
         return False
@@ -75,7 +75,7 @@ def _abbreviates(letters: str, text: str) -> bool:
     """Return True if letters are the initials of a text's words, or beginnings of some of its words, in order ("fk":
     forward kinematics, "expic": export picture)."""
     initials = "".join(word[0] for word in re.findall(r"\w+", normalised_search_text(text)))
-    return letters == initials or _are_word_beginnings(letters, words_of(text))
+    return letters == initials or _are_word_beginnings(letters, split_words(text))
 
 
 def _are_word_beginnings(letters: str, words: list[str]) -> bool:
@@ -90,12 +90,14 @@ def _are_word_beginnings(letters: str, words: list[str]) -> bool:
     return False
 
 
-def nearness(typed: str, texts: Iterable[str]) -> float:
-    """Return how similar the typed words are to the words of some texts: 0 for no similarity. Short words do
-    not count."""
-    words = {word for text in texts for word in words_of(text) if len(word) >= STEM}
+def best_similarity(typed: str, texts: Iterable[str]) -> float:
+    """Return the similarity between the typed words and the words of some texts; 0 for none. Short words are
+    ignored."""
+    words = {word for text in texts for word in split_words(text) if len(word) >= STEM}
     return sum(
-        max((_similarity(each, word) for word in words), default=0.0) for each in words_of(typed) if len(each) >= STEM
+        max((_similarity(each, word) for word in words), default=0.0)
+        for each in split_words(typed)
+        if len(each) >= STEM
     )
 
 

@@ -1,4 +1,4 @@
-"""Messages shown in place: a card over the viewport, never a modal box (the log panel lists all messages)."""
+"""Messages shown in a card over the viewport, never in a modal dialog (the log panel lists all messages)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.plain_text import as_entry
+from app.plain_text import escape_entry
 from app.preferences.icons import icon
 from app.widgets.label import Label
 from core.later import dataclass
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SHOWN_FOR = {"done": 3500, "hint": 6000, "warning": 12000, "error": 0}
-"""Milliseconds for which a message stays; 0: until closed or replaced."""
+"""Time for which a message is shown, by severity, ms; 0: until closed or replaced."""
 WIDEST = 640
 
 
 @dataclass(frozen=True)
 class Message:
-    """One message of the session."""
+    """One message of the session with its severity and text."""
 
     time: datetime
     severity: str
@@ -39,7 +39,7 @@ class Message:
 
 class MessageCard(QFrame):
     """Card that shows the newest message at the top of a widget and keeps all messages in `log`. `words` converts a
-    text to the user's units; the signal `shown` passes severity and text on."""
+    text to the user's units; the signal `shown` is emitted with severity and text."""
 
     shown = Signal(str, str)
 
@@ -70,8 +70,8 @@ class MessageCard(QFrame):
         host.installEventFilter(self)
         self.hide()
 
-    def tell(self, severity: str, text: str, choices: dict[str, Callable[[], object]] | None = None) -> None:
-        """Show a message; `choices` maps button titles to callbacks, and keeps the message until a button is
+    def show_message(self, severity: str, text: str, choices: dict[str, Callable[[], object]] | None = None) -> None:
+        """Show a message. `choices` maps button titles to callbacks; with choices the message stays until a button is
         pressed."""
         text = self._words(text)
         self.log.append(Message(datetime.now(), severity, text))
@@ -81,7 +81,7 @@ class MessageCard(QFrame):
         self._text.setAccessibleName(f"{severity}: {text}")
         self._show_choices(choices or {})
         self.show()
-        self._place()
+        self._update_position()
         self.raise_()
         duration = 0 if choices else SHOWN_FOR.get(severity, 0)
         self._fresh.start()
@@ -100,7 +100,7 @@ class MessageCard(QFrame):
             self._draw_icon()
 
     def _show_choices(self, choices: dict[str, Callable[[], object]]) -> None:
-        """Show one button for each choice, in place of those of the message before."""
+        """Show a button for each choice, replacing those of the previous message."""
         for button in self._buttons:
             self._answers.removeWidget(button)
             button.hide()
@@ -110,7 +110,7 @@ class MessageCard(QFrame):
             self._answers.insertWidget(place, button)
 
     def _choice_button(self, title: str, action: Callable[[], object]) -> QPushButton:
-        button = QPushButton(as_entry(title))
+        button = QPushButton(escape_entry(title))
 
         def pressed() -> None:
             self.dismiss()
@@ -124,28 +124,28 @@ class MessageCard(QFrame):
         self._timer.stop()
         self.hide()
 
-    def outdate(self) -> None:
-        """Hide the message, as its subject is gone, unless it waits for an answer."""
+    def dismiss_unless_waiting(self) -> None:
+        """Hide the message because it no longer applies, unless it waits for an answer."""
         if not self._buttons:
             self.dismiss()
 
     def hide_outdated_error(self, *_: object) -> None:
         """Hide an error once another action has succeeded. An error reported within the same event stays."""
         if not self._fresh.isActive() and self.log and self.log[-1].severity == "error":
-            self.outdate()
+            self.dismiss_unless_waiting()
 
     @property
     def text(self) -> str:
-        """The message now shown; '' if none."""
+        """Text of the message being shown; '' if there is none."""
         return "" if self.isHidden() else self._text.text()
 
     def eventFilter(self, host: QObject, event: QEvent) -> bool:
         """Keep the card in place when the host widget is resized."""
         if event.type() == QEvent.Type.Resize and not self.isHidden():
-            self._place()
+            self._update_position()
         return False
 
-    def _place(self) -> None:
+    def _update_position(self) -> None:
         host = self.parentWidget()
         width = max(220, min(WIDEST, host.width() - 140))
         self.setFixedWidth(width)

@@ -1,2 +1,2 @@
-"""The open document, independent of panels: session, history, run tree, opening and findings; `kept` saves it from
-loss."""
+"""The open document, independent of panels: session, undo history, run tree, opening of files, and findings; `kept`
+protects it from loss."""

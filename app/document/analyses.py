@@ -1,5 +1,5 @@
-"""Analyses of the open model in the background after every edit, made once for all panels that show them: findings,
-mobility, and the proposal that makes an overconstrained machine isostatic.
+"""Background analyses of the open model after every edit, run once for all panels that show them: findings, mobility,
+and the proposal that makes an overconstrained machine isostatic.
 
 The next movement needs some preparation of the machine, which is made first, in the thread of the mobility.
 """
@@ -17,13 +17,13 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.background.jobs import Jobs, Worker
 from app.document.session import Session
-from core.constraints.mobility.findings import examined
+from core.constraints.mobility.findings import examine_mobility
 from core.constraints.mobility.mobility import Mobility
 from core.errors import KinetostatError
 from core.files import check
 from core.mechanism import Mechanism
 from core.model import WORDS, Finding, Model
-from core.programs.compiled import Compiled
+from core.programs.compiled import CompiledModel
 from viz.scene.prefetch import prepare_motion_meshes
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 MOBILITY_PAUSE_MS = 350
-"""Pause in ms after an edit before the machine is analysed."""
+"""Pause in ms between an edit and the analysis of the machine."""
 MOBILITY_LOOK_MS = 40
 """Milliseconds between two checks of the thread."""
 
-_known: weakref.WeakKeyDictionary[Session, ModelMobility] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[Session, ModelAnalysis] = weakref.WeakKeyDictionary()
 
 
-class _Analysis:
+class _AnalysisTask:
     """Task and result of the analysis thread."""
 
     def __init__(self, model: Model, mech: Mechanism) -> None:
@@ -51,34 +51,35 @@ class _Analysis:
         """Analyse the model (in the thread)."""
         assert self.model is not None
         try:
-            make_ready(self.mech)
-            outcome = examined(Compiled(self.model))
+            precompute_for_interaction(self.mech)
+            outcome = examine_mobility(CompiledModel(self.model))
         except KinetostatError:
             outcome = (None, ())
         self.outcome = outcome
 
 
-def make_ready(mech: Mechanism) -> None:
-    """Prepare in advance what pointing at the machine, the first drag of a joint and the first energy plot need. May
+def precompute_for_interaction(mech: Mechanism) -> None:
+    """Compute in advance what hovering over the machine, the first drag of a joint and the first energy plot need. May
     run in a thread."""
     with suppress(KinetostatError):  # reported where it is used
         if mech.constrained:
-            from core.constraints.closed_forms.closed_forms import closed_forms_of
+            from core.constraints.closed_forms.closed_forms import get_analytic_closure
 
-            closed_forms_of(mech.compiled.program).make_ready()
+            get_analytic_closure(mech.compiled.program).compile_closing_code()
         mech.energy(mech.rest(), np.zeros(mech.nv))
     prepare_motion_meshes(mech.model)
 
 
-class ModelMobility(QObject):
-    """`mobility` and `findings` of the last model analysed; emits `ready` when they change."""
+class ModelAnalysis(QObject):
+    """Background analysis of a session's model: the mobility and findings of the last model analysed; emits `ready`
+    when they change."""
 
     ready = Signal()
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = weakref.ref(session)
-        self._ticket: _Analysis | None = None
+        self._ticket: _AnalysisTask | None = None
         self._model: Model | None = None
         self.mobility: Mobility | None = None
         self._found: tuple[Finding, ...] = ()
@@ -87,18 +88,18 @@ class ModelMobility(QObject):
         self._pause.timeout.connect(self._begin_analysis)
         self._look = QTimer(self, interval=MOBILITY_LOOK_MS)
         self._look.timeout.connect(self._check_thread)
-        session.changed.connect(self._changed)
+        session.changed.connect(self._on_document_changed)
         self._pause.start()
 
-    def findings(self, model: Model) -> tuple[Finding, ...]:
+    def findings_for(self, model: Model) -> tuple[Finding, ...]:
         """Return the findings of a model; none while its analysis is pending."""
         return self._found if self._model is model else ()
 
-    def of(self, model: Model) -> Mobility | None:
+    def mobility_of(self, model: Model) -> Mobility | None:
         """Return the mobility of a model; None while its analysis is pending."""
         return self.mobility if self._model is model else None
 
-    def _changed(self, old: Any, new: Any) -> None:
+    def _on_document_changed(self, old: Any, new: Any) -> None:
         if old.model is not new.model:
             self._pause.start()
 
@@ -106,7 +107,7 @@ class ModelMobility(QObject):
         session = self._session()
         if session is None or self._ticket is not None:
             return
-        self._ticket = _Analysis(session.model, session.mech)
+        self._ticket = _AnalysisTask(session.model, session.mech)
         threading.Thread(target=self._ticket.run, name="mobility", daemon=True).start()
         self._look.start()
 
@@ -129,84 +130,84 @@ class ModelMobility(QObject):
 
     @property
     def open_loop_reason(self) -> str:
-        """Return why the machine's loops do not close; '' if they do."""
+        """Reason why the machine's loops do not close; '' if they do."""
         found = self._found[0] if self._found and self.mobility is None else None
         return "" if found is None else f"{WORDS[found.collection]} '{found.name}': {found.text} {found.remedy}".strip()
 
     def _report_open_loop(self, session: Session) -> None:
-        """Report once that an edit or a file left a loop open."""
+        """Report once that an edit or a file has left a loop open."""
         words = self.open_loop_reason
         if words and words != self._message:
             session.message.emit("warning", words)
         self._message = words
 
 
-def mobility_of_session(session: Session) -> ModelMobility:
-    """Return the mobility analysis attached to a session."""
+def model_analysis_of(session: Session) -> ModelAnalysis:
+    """Return the background analysis of a session's model, created on first use."""
     found = _known.get(session)
     if found is None:
-        found = _known[session] = ModelMobility(session)
+        found = _known[session] = ModelAnalysis(session)
     return found
 
 
 def isostatic_proposal(session: Session) -> Mobility | None:
-    """Return the mobility of the open model if it includes a proposal to make it isostatic; else None."""
-    found = mobility_of_session(session).of(session.model)
+    """Return the mobility of the open model if it includes a proposal to make the machine isostatic; otherwise None."""
+    found = model_analysis_of(session).mobility_of(session.model)
     return found if found is not None and found.proposal else None
 
 
 def make_isostatic(session: Session, jobs: Jobs) -> None:
-    """Apply the proposal after a check that the changed machine moves as before and has no redundant constraints."""
+    """Apply the proposal, after checking that the changed machine moves as before and has no redundant constraints."""
     found, model = isostatic_proposal(session), session.model
     if found is None:
-        session.message.emit("hint", "This machine has no redundant constraints, as far as it has been analysed.")
+        session.message.emit("hint", "No redundant constraints have been found in this machine.")
         return
 
-    def work(_progress: Any, _cancelled: Any) -> Model:
+    def build_isostatic_model(_progress: Any, _cancelled: Any) -> Model:
         from core.constraints.mobility.isostatic_model import isostatic_model
 
-        return isostatic_model(Compiled(model), found)
+        return isostatic_model(CompiledModel(model), found)
 
-    def apply(changed: Model) -> None:
+    def apply_model(changed: Model) -> None:
         if session.model is not model:
-            session.message.emit("hint", "The model was edited meanwhile, so the proposal is computed again.")
+            session.message.emit("hint", "The model was edited meanwhile, so the proposal is being computed again.")
         elif session.apply("Make isostatic", lambda _model: changed):
-            session.message.emit("done", _done_message(found))
+            session.message.emit("done", _isostatic_done_message(found))
 
-    def failed(error: BaseException) -> None:
+    def on_failed(error: BaseException) -> None:
         if not isinstance(error, KinetostatError):
             raise error
         session.message.emit("error", str(error))
 
-    job = jobs.start("Checking the proposal", work)
-    job.succeeded.connect(apply)
-    job.failed.connect(failed)
+    job = jobs.start("Checking the proposal", build_isostatic_model)
+    job.succeeded.connect(apply_model)
+    job.failed.connect(on_failed)
 
 
-def _done_message(found: Mobility) -> str:
-    count, dof = len(found.redundant), found.dof
+def _isostatic_done_message(mobility: Mobility) -> str:
+    count, dof = len(mobility.redundant), mobility.dof
     held = "constraint" if count == 1 else "constraints"
     freedoms = "degree" if dof == 1 else "degrees"
-    advice = found.advice[:1].lower() + found.advice[1:]
-    return f"Done: {advice} {count} redundant {held} removed; still {dof} {freedoms} of freedom (examined again)."
+    advice = mobility.advice[:1].lower() + mobility.advice[1:]
+    return f"Done: {advice} {count} redundant {held} removed; still {dof} {freedoms} of freedom (checked again)."
 
 
 AT_ONCE = 24
-"""Models of at most this many elements are checked at every edit (about 5 ms); larger ones later, in a thread."""
+"""Models with at most this many elements are checked at every edit (about 5 ms); larger ones later, in a thread."""
 FINDINGS_PAUSE_MS = 200
 FINDINGS_LOOK_MS = 10
 """Milliseconds between two checks of the thread."""
 
 _last: list[tuple[Model, tuple[Finding, ...]]] = []
 _asked: list[Model] = []
-"""The model that the thread is checking, or checked last."""
+"""The model that the thread is checking or checked last."""
 _checker = Worker("findings", lambda _error: None)
-"""Thread that checks large models; a failure is raised when the findings are next requested."""
+"""Thread that checks large models; an error in it is raised when the findings are next requested."""
 
 
-def findings_of(model: Model) -> tuple[Finding, ...]:
-    """Return the findings of a model; those of the last two models are cached (the open one, and one that a thread
-    prepares for opening)."""
+def model_findings(model: Model) -> tuple[Finding, ...]:
+    """Return the findings of a model. Those of the last two models are cached: the open one, and one that a thread
+    prepares for opening."""
     found = _cached_findings(model)
     if found is None:
         found = tuple(check(model))
@@ -218,19 +219,20 @@ def _cached_findings(model: Model) -> tuple[Finding, ...] | None:
     return next((found for each, found in tuple(_last) if each is model), None)
 
 
-def _are_findings_due(model: Model) -> bool:
-    """Return True if the findings of a model are known, or the thread, started here, cannot provide them."""
+def _request_findings(model: Model) -> bool:
+    """Return True if the findings of a model are known, or if the thread, which this call starts, cannot provide
+    them."""
     if _cached_findings(model) is not None:
         return True
     if not any(each is model for each in _asked):
         _asked[:] = [model]
-        _checker.do(partial(findings_of, model), "findings")
-    return not _checker.busy
+        _checker.submit(partial(model_findings, model), "findings")
+    return not _checker.is_busy
 
 
-class Diagnosis(QObject):
-    """Findings for one panel. While a large model is being edited the last findings stay; `ready` is emitted when new
-    ones are known."""
+class PanelFindings(QObject):
+    """Findings as shown in one panel. While a large model is being edited, the previous findings remain; `ready` is
+    emitted when new ones are available."""
 
     ready = Signal()
 
@@ -241,23 +243,23 @@ class Diagnosis(QObject):
         self._pause = QTimer(self, singleShot=True)
         self._pause.timeout.connect(self._update_findings)
 
-    def findings(self, model: Model) -> tuple[Finding, ...]:
-        """Return the findings of a model, or for the moment those of the model before."""
+    def findings_for(self, model: Model) -> tuple[Finding, ...]:
+        """Return the findings of a model, or those of the previous model while the new ones are being computed."""
         known = _cached_findings(model) is not None
         first = self._wanted is None
         self._wanted = model
         if known or first or sum(1 for _ in model.elements()) <= AT_ONCE:
             self._pause.stop()
-            self._found = findings_of(model)
+            self._found = model_findings(model)
         else:
             self._pause.start(FINDINGS_PAUSE_MS)
         return self._found
 
     def _update_findings(self) -> None:
         assert self._wanted is not None
-        if not _are_findings_due(self._wanted):
+        if not _request_findings(self._wanted):
             self._pause.start(FINDINGS_LOOK_MS)
             return
-        before, self._found = self._found, findings_of(self._wanted)
+        before, self._found = self._found, model_findings(self._wanted)
         if self._found != before:
             self.ready.emit()

@@ -1,4 +1,4 @@
-"""Points picked for a new connection, and the state of the machine around them."""
+"""Items picked for a new connection, and the state of the machine around them."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from app.document.hand_freedom import joint_of
-from app.document.revision import Ref, is_present, successor
+from app.document.hand_freedom import joint_that_moves
+from app.document.revision import ElementRef, element_after_edit, is_present
 from app.document.session import Session
 from core.errors import KinetostatError
 from core.later import dataclass
 from core.mechanics.multibody.number_reader import Numbers
 from core.model import WORLD, Frame, Joint, Model, Pose, SubAssembly
 from core.model.edits import edits
-from core.model.formula.numerals import vector_without_noise, without_noise
-from core.model.new_elements import Surroundings, joined
-from core.model.shapes import pose_of
-from viz.drawlist.elements.sensor_looks import Readings, in_si
-from viz.drawlist.junction_items import guesses, in_balance
+from core.model.formula.numerals import round_measured_number, round_measured_vector
+from core.model.new_elements import Surroundings, add_joint
+from core.model.shapes import pose_from_matrix
+from viz.drawlist.elements.sensor_looks import SensorLabels, format_si
+from viz.drawlist.junction_items import balanced_poses, guessed_poses
 from viz.drawlist.shape_forms import snap_points
-from viz.placement import inverse, numbers, unit
+from viz.placement import evaluate_vector, inverse_pose, unit_vector
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Pick:
-    """A picked item: its name, its position (m, world), and the frame to create there, if any."""
+class PickedItem:
+    """A picked item: its name, its position (m, world), and the frame to be created there, if any."""
 
     name: str
     place: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -43,20 +43,20 @@ class Pick:
     """Description of the picked feature: a hole, a corner …"""
 
     @property
-    def on_body(self) -> Pick:
-        """Return the same point as a pick of the body (or ground) itself, for elements that create their own frames, as
-        joints do."""
+    def as_body_pick(self) -> PickedItem:
+        """Return the same point as a pick of the body (or ground) itself, for elements such as joints that create their
+        own frames."""
         return self if self.frame is None else dataclasses.replace(self, name=self.frame.parent, frame=None)
 
 
-def followed(old: Model, new: Model, pick: Pick) -> Pick | None:
-    """Return a pick under the name of its element after an edit; None if the element is gone."""
-    named = pick.on_body.name
+def update_pick_after_edit(old: Model, new: Model, pick: PickedItem) -> PickedItem | None:
+    """Return a pick with the name that its element has after an edit; None if the element is gone."""
+    named = pick.as_body_pick.name
     if named == WORLD:
         return pick
     homes = {"joint": ("joints",), "sensor": ("sensors",)}.get(pick.what, ("bodies", "frames", "junctions"))
-    home = next((each for each in homes if is_present(old, Ref(each, named))), homes[0])
-    ref = successor(old, new, Ref(home, named))
+    home = next((each for each in homes if is_present(old, ElementRef(each, named))), homes[0])
+    ref = element_after_edit(old, new, ElementRef(home, named))
     if ref is None:
         return None
     if pick.frame is None:
@@ -64,15 +64,17 @@ def followed(old: Model, new: Model, pick: Pick) -> Pick | None:
     return dataclasses.replace(pick, frame=dataclasses.replace(pick.frame, parent=ref.name))
 
 
-def present(session: Session, picks: tuple[Pick, ...]) -> tuple[Pick, ...]:
-    """Return the picks at their present positions; frames to be created get names that are free now."""
-    known, found = poses(session), list[Pick]()
+def update_pick_positions(session: Session, picks: tuple[PickedItem, ...]) -> tuple[PickedItem, ...]:
+    """Return the picks at their present positions; frames to be created get names that are not in use."""
+    known, found = present_poses(session), list[PickedItem]()
     for pick in picks:
         if pick.what == "point" and pick.frame is None:
-            pick = dataclasses.replace(pick, place=pick_of(session, pick.name, known).place)
+            pick = dataclasses.replace(pick, place=pick_origin(session, pick.name, known).place)
         elif pick.frame is not None:
-            x, y, z = (known[pick.frame.parent] @ np.array([*numbers(pick.frame.pose.position, {}), 1.0]))[:3].tolist()
-            name = _free_frame_name(session, pick.frame.name, tuple(each.name for each in found))
+            x, y, z = (known[pick.frame.parent] @ np.array([*evaluate_vector(pick.frame.pose.position, {}), 1.0]))[
+                :3
+            ].tolist()
+            name = _unused_frame_name(session, pick.frame.name, tuple(each.name for each in found))
             pick = dataclasses.replace(
                 pick, name=name, place=(x, y, z), frame=dataclasses.replace(pick.frame, name=name)
             )
@@ -80,25 +82,25 @@ def present(session: Session, picks: tuple[Pick, ...]) -> tuple[Pick, ...]:
     return tuple(found)
 
 
-def poses(session: Session) -> dict[str, Array]:
+def present_poses(session: Session) -> dict[str, Array]:
     """Return (4, 4) world ← each body, frame and junction in the present pose, by name."""
-    found: dict[str, Array] = {WORLD: np.eye(4), **guesses(session.model, session.model.values(session.p))}
+    found: dict[str, Array] = {WORLD: np.eye(4), **guessed_poses(session.model, session.model.values(session.p))}
     arrays = np.asarray(session.mech.poses(session.q, p=session.p), dtype=float)
     found.update(zip(session.mech.frame_names, arrays, strict=True))
-    found.update(in_balance(session.mech, session.q, session.p))
+    found.update(balanced_poses(session.mech, session.q, session.p))
     return found
 
 
 def posed(X: Array) -> Pose:
-    """Return the pose of a matrix (4, 4), cleaned of rounding errors."""
-    pose = pose_of(X)
+    """Return the pose for a matrix (4, 4), without rounding errors."""
+    pose = pose_from_matrix(X)
     x, y, z, *angles = (round(float(number), 12) + 0.0 for number in (*pose.position, *pose.rotation))
     return Pose(position=(x, y, z), rotation=tuple(angles))
 
 
-def surroundings(session: Session, picks: tuple[Pick, ...]) -> Surroundings:
-    """Return the distance of the picked points, the mass of the machine, and the present values of picked joints or of
-    a picked sensor."""
+def measure_surroundings(session: Session, picks: tuple[PickedItem, ...]) -> Surroundings:
+    """Return the distance of the picked points, the mass of the machine, and the present values of the picked joints or
+    sensor."""
     points = [pick.place for pick in picks if pick.what == "point"]
     distance = math.dist(points[0], points[1]) if len(points) == 2 else 0.0
     values: tuple[float, ...] = ()
@@ -106,19 +108,21 @@ def surroundings(session: Session, picks: tuple[Pick, ...]) -> Surroundings:
         if pick.what == "joint":
             values += tuple(float(x) for x in session.mech.coordinate(session.q, pick.name)[:1])
         elif pick.what == "sensor":
-            values += measured(session, pick.name)
-    return Surroundings(distance, total_mass(session), values)
+            values += measure_sensor(session, pick.name)
+    return Surroundings(distance, known_total_mass(session), values)
 
 
-def measured(session: Session, sensor: str) -> tuple[float, ...]:
-    """Return the present values of a geometric sensor with one component, SI; () for other sensors."""
+def measure_sensor(session: Session, sensor: str) -> tuple[float, ...]:
+    """Return the present value of a geometric sensor with one component, in SI, as a tuple; () for other sensors."""
     found = session.model.expanded.find("sensors", sensor)
-    value = Readings(session.model, session.model.values(session.p), in_si).value(found, poses(session))
+    value = SensorLabels(session.model, session.model.values(session.p), format_si).sensor_value(
+        found, present_poses(session)
+    )
     return (value,) if math.isfinite(value) else ()
 
 
-def total_mass(session: Session) -> float:
-    """Return the mass of all bodies whose mass is known, kg; 1 if there is none."""
+def known_total_mass(session: Session) -> float:
+    """Return the total mass of all bodies whose mass is known, kg; 1 if there are none."""
     values, total = session.model.values(session.p), 0.0
     for body in session.model.expanded.bodies:
         try:
@@ -128,63 +132,63 @@ def total_mass(session: Session) -> float:
     return total if total > 0.0 else 1.0
 
 
-def pick_of(session: Session, name: str, known: dict[str, Array] | None = None) -> Pick:
-    """Return a pick of the origin of a body, frame, junction or the ground; `known` are the poses, if already
+def pick_origin(session: Session, name: str, known_poses: dict[str, Array] | None = None) -> PickedItem:
+    """Return a pick of the origin of a body, frame, junction or the ground; `known_poses` are the poses, if already
     computed."""
-    x, y, z = (known or poses(session))[name][:3, 3].tolist()
-    return Pick(name, (x, y, z))
+    x, y, z = (known_poses or present_poses(session))[name][:3, 3].tolist()
+    return PickedItem(name, (x, y, z))
 
 
-def frame_at(session: Session, body: str, place: Array, taken: tuple[str, ...] = ()) -> Pick:
-    """Return a pick of a point on a body (or the ground), with a new frame to be fixed there."""
-    local = inverse(poses(session)[body]) @ np.array([*place, 1.0])
-    name = _free_frame_name(session, f"{body}_point" if body != WORLD else "ground_point", taken)
+def pick_new_frame(session: Session, body: str, position: Array, used_names: tuple[str, ...] = ()) -> PickedItem:
+    """Return a pick of a point on a body (or the ground), where a new frame is to be created."""
+    local = inverse_pose(present_poses(session)[body]) @ np.array([*position, 1.0])
+    name = _unused_frame_name(session, f"{body}_point" if body != WORLD else "ground_point", used_names)
     a, b, c = (round(float(x), 6) + 0.0 for x in local[:3])
-    x, y, z = (poses(session)[body] @ np.array([a, b, c, 1.0]))[:3].tolist()
-    return Pick(name, (x, y, z), Frame(name=name, parent=body, pose=Pose(position=(a, b, c))))
+    x, y, z = (present_poses(session)[body] @ np.array([a, b, c, 1.0]))[:3].tolist()
+    return PickedItem(name, (x, y, z), Frame(name=name, parent=body, pose=Pose(position=(a, b, c))))
 
 
-def _free_frame_name(session: Session, stem: str, taken: tuple[str, ...]) -> str:
+def _unused_frame_name(session: Session, stem: str, used_names: tuple[str, ...]) -> str:
     """Return a name for a new frame that neither the model nor the frames about to be created use."""
     name = edits.unused_name(session.model, "frames", stem)
-    while name in taken:
+    while name in used_names:
         name += "_b"
     return name
 
 
-def landmarks_of(session: Session, body: str) -> Array:
-    """Return the centres, ends and face centres (n, 3) of a body's shapes, m, world; none for the ground."""
+def shape_landmarks(session: Session, body: str) -> Array:
+    """Return the centres, ends and face centres (n, 3) of a body's shapes, in m, world; none for the ground."""
     found = next((each for each in session.model.expanded.bodies if each.name == body), None)
     if found is None:
         return np.zeros((0, 3))
-    X_WB = poses(session)[body]
+    X_WB = present_poses(session)[body]
     return np.asarray(snap_points(found, session.model.values(session.p)) @ X_WB[:3, :3].T + X_WB[:3, 3])
 
 
-def free_pose_for_assembly(session: Session, made: SubAssembly) -> Pose:
-    """Return the pose of a new sub-assembly on the ground: next to those of the same file, across their longest side;
-    else the pose given in its file."""
-    twins = [each for each in session.model.assemblies if (each.file, each.parent) == (made.file, made.parent)]
-    prefix = f"{twins[0].name}." if twins and not made.parent else None
+def unoccupied_assembly_pose(session: Session, assembly: SubAssembly) -> Pose:
+    """Return the pose of a new sub-assembly on the ground: next to others from the same file, in the direction of their
+    shorter side; otherwise the pose given in its file."""
+    twins = [each for each in session.model.assemblies if (each.file, each.parent) == (assembly.file, assembly.parent)]
+    prefix = f"{twins[0].name}." if twins and not assembly.parent else None
     names = [each.name for each in session.model.expanded.bodies if prefix and each.name.startswith(prefix)]
-    points = np.concatenate([np.zeros((0, 3)), *(landmarks_of(session, name) for name in names)])
+    points = np.concatenate([np.zeros((0, 3)), *(shape_landmarks(session, name) for name in names)])
     if not len(points):
-        return made.pose
+        return assembly.pose
     size = np.ptp(points[:, :2], axis=0)
     across, room = int(size[1] <= size[0]), 1.5 * float(size.min()) or float(size.max())
     step = np.zeros(3)
     step[across] = len(twins) * float(f"{room:.1g}")
-    return dataclasses.replace(made.pose, position=vector_without_noise(step))
+    return dataclasses.replace(assembly.pose, position=round_measured_vector(step))
 
 
-def connected(session: Session, model: Model, picks: tuple[Pick, ...], joint: Joint) -> Model:
+def add_joint_at_picks(session: Session, model: Model, picks: tuple[PickedItem, ...], joint: Joint) -> Model:
     """Return the model with a joint between two points. If the joint closes a loop, the present pose becomes the
-    reference configuration of the loop's joints, so that the file opens as it was built."""
-    new = joined(model, place_joint(session, picks, joint))
-    return with_reference_pose_here(session, new, joint.name)
+    reference configuration of the loop's joints, so that the file opens in the pose in which it was built."""
+    new = add_joint(model, place_joint_at_picks(session, picks, joint))
+    return set_reference_to_present(session, new, joint.name)
 
 
-def with_reference_pose_here(session: Session, model: Model, joint: str) -> Model:
+def set_reference_to_present(session: Session, model: Model, joint: str) -> Model:
     """Return the model with the present pose as the reference configuration of the loop through a joint; unchanged if
     the joint closes no loop.
 
@@ -194,24 +198,24 @@ def with_reference_pose_here(session: Session, model: Model, joint: str) -> Mode
     loop = next((loop for loop in mech.loops if joint in loop.joints), None)
     if loop is None:
         return model
-    from core.constraints.rest_position import carried_pose
+    from core.constraints.rest_position import transfer_pose
 
-    q = carried_pose(session.mech.compiled, session.q, mech.compiled, {})
+    q = transfer_pose(session.mech.compiled, session.q, mech.compiled, {})
     for name in loop.joints:
         own = next((each for each in model.joints if each.name == name), None)
         if own is None or name == loop.cut or own.mimic is not None or own.rest or own.stiffness != 0.0:
             continue
-        rest = tuple(without_noise(x) for x in q[mech.joint_q(name)])
+        rest = tuple(round_measured_number(x) for x in q[mech.joint_q(name)])
         if rest != own.info.neutral:
             model = edits.change(model, "joints", name, rest=rest)
     return model
 
 
-def place_joint(session: Session, picks: tuple[Pick, ...], joint: Joint) -> Joint:
+def place_joint_at_picks(session: Session, picks: tuple[PickedItem, ...], joint: Joint) -> Joint:
     """Return the joint placed at the first point so that nothing moves: frame a in its parent, frame b in its child. A
-    turning joint is parallel to the joint that carries the first body (planar loops stay planar); a sliding one goes
-    along the line between two bodies, on the ground along x."""
-    known = poses(session)
+    turning joint is parallel to the joint that carries the first body (planar loops stay planar); a sliding joint
+    points along the line between two bodies, or along x on the ground."""
+    known = present_poses(session)
     X_WP, X_WC = known[joint.parent], known[joint.child]
     point = np.eye(4)
     point[:3, 3] = picks[0].place
@@ -219,42 +223,42 @@ def place_joint(session: Session, picks: tuple[Pick, ...], joint: Joint) -> Join
         joint = dataclasses.replace(joint, axis=_joint_axis(session, picks))
     elif joint.info.slides_along_axis:
         joint = dataclasses.replace(joint, axis=sliding_direction(picks))
-    return dataclasses.replace(joint, a=posed(inverse(X_WP) @ point), b=posed(inverse(X_WC) @ point))
+    return dataclasses.replace(joint, a=posed(inverse_pose(X_WP) @ point), b=posed(inverse_pose(X_WC) @ point))
 
 
-def _joint_axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, float]:
-    """Return the joint axis (components in world axes, as frame a has them) at the first point that defines one; else
+def _joint_axis(session: Session, picks: tuple[PickedItem, ...]) -> tuple[float, float, float]:
+    """Return the joint axis (components in world axes, as in frame a) at the first point that defines one; otherwise
     the vertical."""
-    found = next((each for pick in picks if (each := direction_at(session, pick)) is not None), None)
-    return (0.0, 0.0, 1.0) if found is None else vector_without_noise(found)
+    found = next((each for pick in picks if (each := joint_direction_at(session, pick)) is not None), None)
+    return (0.0, 0.0, 1.0) if found is None else round_measured_vector(found)
 
 
-def direction_at(session: Session, pick: Pick) -> Array | None:
-    """Return the axis (3,) in the world that a joint at a point would have: as the user chose, else the axis of the
-    turning joint that carries its body (planar loops stay planar); None if neither exists."""
+def joint_direction_at(session: Session, pick: PickedItem) -> Array | None:
+    """Return the world axis (3,) that a joint at a point would have: as the user chose, else the axis of the turning
+    joint that carries its body (planar loops stay planar); None if there is neither."""
     if pick.direction is not None:
         return np.array(pick.direction)
     model = session.model.expanded
-    name = joint_of(model, Ref("bodies", model.carrier(pick.name).name), session.mech.implicit_joints)
+    name = joint_that_moves(model, ElementRef("bodies", model.carrier(pick.name).name), session.mech.implicit_joints)
     carrier = next((each for each in model.joints if each.name == name), None)
     if carrier is None or not carrier.info.is_hinge():
         return None
     X_Wa = np.asarray(session.mech.joint_poses(session.q, p=session.p)[carrier.name][0])
-    return np.asarray(X_Wa[:3, :3] @ unit(numbers(carrier.axis, session.model.values(session.p))))
+    return np.asarray(X_Wa[:3, :3] @ unit_vector(evaluate_vector(carrier.axis, session.model.values(session.p))))
 
 
-def turning_axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, float]:
+def carrying_joint_axis(session: Session, picks: tuple[PickedItem, ...]) -> tuple[float, float, float]:
     """Return the axis of the turning joint that carries the first body that has one, in the axes of the first point;
-    else the vertical."""
-    bodies = tuple(pick.on_body for pick in picks)
-    first = poses(session)[bodies[0].name]
-    return vector_without_noise(first[:3, :3].T @ np.array(_joint_axis(session, bodies)))
+    otherwise the vertical."""
+    bodies = tuple(pick.as_body_pick for pick in picks)
+    first = present_poses(session)[bodies[0].name]
+    return round_measured_vector(first[:3, :3].T @ np.array(_joint_axis(session, bodies)))
 
 
-def sliding_direction(picks: tuple[Pick, ...]) -> tuple[float, float, float]:
+def sliding_direction(picks: tuple[PickedItem, ...]) -> tuple[float, float, float]:
     """Return the unit vector from the first point to the second; x if they coincide or one is on the ground."""
     ground = any(pick.name == WORLD for pick in picks)
     line = np.subtract(picks[1].place, picks[0].place)
     if ground or not np.any(line):
         return 1.0, 0.0, 0.0
-    return vector_without_noise(unit(line))
+    return round_measured_vector(unit_vector(line))

@@ -1,4 +1,5 @@
-"""Change the length of a link in the open machine: its loops close again on the same branch, or nothing changes."""
+"""Changing the length of a link in the open machine: either its loops close again on the same branch, or nothing
+changes."""
 
 from __future__ import annotations
 
@@ -7,27 +8,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app.document.revision import Array, posed_coordinates
+from app.document.revision import Array, coordinates_of_pose
 from app.document.session import Session
-from core.constraints.rest_position import rest_deviations
-from core.design.linkage.closing import as_drawn, coordinates_at
+from core.constraints.rest_position import reference_deviations
+from core.design.linkage.closing import as_drawn, joint_values_at_pose
 from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model import Model, Parameter
 from core.model.edits import edits
-from core.model.edits.lengths import Formulas, length_of, link_ends, link_length
+from core.model.edits.lengths import Formulas, current_link_length, link_ends, link_length
 from core.model.fields import Value
 
 HALVINGS = 14
-"""Bisection steps in the search for a length at which the loops no longer close."""
+"""Number of bisection steps in the search for a length at which the loops no longer close."""
 FARTHEST = 10.0
-"""Lengths up to this multiple of the present one, and down to its inverse, are tried."""
+"""Lengths up to this multiple of the present length, and down to its inverse, are tried."""
 LOOP_ERROR = 1e-6
-"""Residual of a loop that counts as closed, m or rad."""
+"""Largest residual of a loop that counts as closed, m or rad."""
 
 
 class LinkEnd(NamedTuple):
-    """An end of a link: the joint there ("" at its tip), and the positions of both ends, (3,) m, world."""
+    """An end of a link: its joint ("" at a tip), and the positions of both ends, (3,) m, world."""
 
     body: str
     joint: str
@@ -36,7 +37,7 @@ class LinkEnd(NamedTuple):
 
 
 class LinkLength(NamedTuple):
-    """A requested length of a link: its value, the joint it leads to, and the treatment of formulas."""
+    """A requested link length: its value, the joint to which it is measured, and the treatment of formulas."""
 
     value: Value
     far: str = ""
@@ -44,64 +45,67 @@ class LinkLength(NamedTuple):
     parameter: str = ""
 
 
-def resized(session: Session, body: str, wanted: LinkLength) -> Model:
-    """Return the open model with another length of a link.
+def resize_link(session: Session, body: str, requested: LinkLength) -> Model:
+    """Return the open model with a changed link length.
 
     Raises ModelError where formulas would be lost, or the loops cannot close with it; it says for which they would.
     """
     model = session.model
-    new = link_length(model, body, wanted.value, far=wanted.far, formulas=wanted.formulas, parameter=wanted.parameter)
+    new = link_length(
+        model, body, requested.value, far=requested.far, formulas=requested.formulas, parameter=requested.parameter
+    )
     mech = session.mech.updated(new)
-    q = posed_coordinates(session.mech, session.state.pose)
+    q = coordinates_of_pose(session.mech, session.state.pose)
     gap = _closure_residual(mech, q, new.values())
     if gap <= LOOP_ERROR or _closure_residual(session.mech, q, model.values()) > LOOP_ERROR:
-        return _with_rests_closed(session.mech, new, mech)
-    low, high = closing_lengths(session, body, wanted.far)
-    length = length_of(new, body, wanted.far)
+        return _close_reference_configuration(session.mech, new, mech)
+    low, high = loop_closing_length_range(session, body, requested.far)
+    length = current_link_length(new, body, requested.far)
     off = max(length - high if high is not None else 0.0, low - length if low is not None else 0.0)
     bounds = [f"{word} {bound:.4g} m" for word, bound in (("from", low), ("up to", high)) if bound is not None]
     word = "short" if length < (low or 0.0) else "long"
     raise ModelError(
-        f"With {length:.4g} m the loops cannot close: it is {off:.3g} m too {word}.",
+        f"The loops do not close with a length of {length:.4g} m: it is {off:.3g} m too {word}.",
         where=f"body '{body}', length",
-        remedy=f"They close here for lengths {' '.join(bounds)}." if bounds else "Give another length.",
+        remedy=f"Near this pose they close for lengths {' '.join(bounds)}." if bounds else "Enter another length.",
     )
 
 
-def _with_rests_closed(before: Mechanism, new: Model, mech: Mechanism) -> Model:
-    """Return the model with its reference configurations, which were closed before, closed again for the new length."""
-    if not mech.constrained or rest_deviations(before.compiled):
+def _close_reference_configuration(before: Mechanism, new: Model, mech: Mechanism) -> Model:
+    """Return the model with its reference configuration, which was closed before, closed again for the new length."""
+    if not mech.constrained or reference_deviations(before.compiled):
         return new
     stated = {joint.name for joint in new.joints if joint.rest}
-    stands = coordinates_at(mech, np.asarray(mech.rest(), dtype=float))
+    stands = joint_values_at_pose(mech, np.asarray(mech.rest(), dtype=float))
     return as_drawn(new, {name: value for name, value in stands.items() if name in stated})
 
 
-class Trial:
+class LinkLengthTrial:
     """A link of the open machine with a trial length, for which its loops close on the same branch or not."""
 
-    def __init__(self, session: Session, body: str, far: str) -> None:
+    def __init__(self, session: Session, body: str, far_joint: str) -> None:
         model = session.model
-        self.now = self.length = length_of(model, body, far)
+        self.now = self.length = current_link_length(model, body, far_joint)
         self._name = edits.unused_name(model, "parameters", "length")
         added = edits.add(model, Parameter(name=self._name, value=self.now, dimension="length"))
-        self.model = link_length(added, body, self._name, far=far, formulas="number")
+        self.model = link_length(added, body, self._name, far=far_joint, formulas="number")
         self.mech = session.mech.updated(self.model)
         self.q = np.array(
-            posed_coordinates(self.mech, dict(zip(session.mech.q_names, session.q.tolist(), strict=True)))
+            coordinates_of_pose(self.mech, dict(zip(session.mech.q_names, session.q.tolist(), strict=True)))
         )
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Values of the parameters of `model` with the last trial length."""
+        """Parameter values of `model` with the last trial length."""
         return {self._name: self.length}
 
-    def closes(self, length: float) -> bool:
+    def loops_close_with(self, length: float) -> bool:
         """Return True if the loops close with a length, starting from the present pose."""
         return _closure_residual(self.mech, self.q, {self._name: length}) <= LOOP_ERROR
 
-    def take(self, length: float) -> bool:
-        """Adopt a length as the new start if the loops close with it; returns True if they do."""
+    def try_length(self, length: float) -> bool:
+        """Accept a length, and its pose as the next starting pose, if the loops close with it; returns True if they
+        do."""
         q = np.asarray(self.mech.move(self.q, {}, p={self._name: length}))
         residual = self.mech.constraint_residual(q, p={self._name: length}) if self.mech.constrained else np.zeros(0)
         if float(np.abs(residual).max(initial=0.0)) > LOOP_ERROR:
@@ -110,21 +114,21 @@ class Trial:
         return True
 
 
-def closing_lengths(session: Session, body: str, far: str) -> tuple[float | None, float | None]:
-    """Return the least and greatest length (m) of a link with which the loops close on the same branch; None for no
-    bound within `FARTHEST` times its present length."""
-    trial = Trial(session, body, far)
+def loop_closing_length_range(session: Session, body: str, far_joint: str) -> tuple[float | None, float | None]:
+    """Return the smallest and largest length (m) of a link with which the loops close on the same branch; None if there
+    is no bound within `FARTHEST` times its present length."""
+    trial = LinkLengthTrial(session, body, far_joint)
 
-    def bound(outside: float) -> float | None:
-        if trial.closes(outside):
+    def find_bound(outside: float) -> float | None:
+        if trial.loops_close_with(outside):
             return None
         inside = trial.now
         for _ in range(HALVINGS):
             middle = (inside + outside) / 2.0
-            inside, outside = (middle, outside) if trial.closes(middle) else (inside, middle)
+            inside, outside = (middle, outside) if trial.loops_close_with(middle) else (inside, middle)
         return inside
 
-    return bound(trial.now / FARTHEST), bound(trial.now * FARTHEST)
+    return find_bound(trial.now / FARTHEST), find_bound(trial.now * FARTHEST)
 
 
 def _closure_residual(mech: Mechanism, q: Array, p: Mapping[str, float]) -> float:
@@ -136,6 +140,6 @@ def _closure_residual(mech: Mechanism, q: Array, p: Mapping[str, float]) -> floa
     return float(np.abs(mech.constraint_residual(found, p=own)).max(initial=0.0))
 
 
-def has_length(model: Model, body: str) -> bool:
+def has_link_length(model: Model, body: str) -> bool:
     """Return True if a body of the document itself has two joints at different positions, or a joint and a tip."""
     return any(each.name == body for each in model.bodies) and link_ends(model, body) is not None

@@ -1,4 +1,4 @@
-"""Settings for pictures of the open machine: the visible part of space and the unit of lengths."""
+"""Settings for pictures of the open machine: the visible region of space and the unit of lengths."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class PictureSettings:
-    """Picture settings of a session. `ranges`: the part of space that pictures show, as in `ViewRanges`."""
+    """Picture settings of a session. `ranges`: the region of space that pictures show, as in `ViewRanges`."""
 
     def __init__(self, session: Session, settings: Settings) -> None:
         self._session, self._settings = session, settings
         self.ranges: tuple[tuple[float, float], ...] = ()
 
     def context(self) -> Context:
-        """Return the machine as shown now, for functions that may write pictures."""
+        """Return the machine as currently shown, for functions that may write pictures."""
         now = self._session.context()
         return dataclasses.replace(now, ranges=self.ranges, millimetres=self._settings.millimetres)

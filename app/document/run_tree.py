@@ -18,14 +18,14 @@ from core.simulation.run.run import Run
 Array = NDArray[np.float64]
 
 COLORS = ("#1f77b4", "#d1495b", "#2e933c", "#e08d1c", "#7b4fb3", "#8c5a3c", "#c94f9b", "#4d908e", "#8a8d1f", "#27a9c4")
-"""Colours of successive runs; distinguishable on light and dark backgrounds."""
+"""Colours of successive runs, distinguishable on light and dark backgrounds."""
 FAINT = 3
-"""Number of faint runs (shown while a slider moved) that are kept."""
+"""Number of faint runs (shown while a slider is moved) that are kept."""
 
 
 @dataclass(eq=False)
-class Record:
-    """A run in the list of a session; only `Runs` changes it.
+class RunRecord:
+    """A run in the list of a session; changed only by `RunTree`.
 
     color : "#rrggbb"; parent, from_time (s): id of the run it branched from, and when; faint: shown behind the others;
     source : file it was loaded from or saved in; growing: still being computed; note : what the person says of it
@@ -46,20 +46,20 @@ class Record:
     version: int = 0
 
     @property
-    def facts(self) -> tuple[object, ...]:
-        """The name and properties of a run: while they stay, there is nothing new to save."""
+    def saved_properties(self) -> tuple[object, ...]:
+        """Name and properties of a run that are saved; while they are unchanged, there is nothing new to save."""
         return self.version, self.name, self.note, self.color, self.parent, self.from_time, self.growing
 
 
-class Listing(NamedTuple):
-    """The runs of a document at one moment, each with the run it branched from."""
+class RunListSnapshot(NamedTuple):
+    """Snapshot of the runs of a document, each with the run from which it branched."""
 
-    items: tuple[Record, ...]
+    items: tuple[RunRecord, ...]
     parents: tuple[int | None, ...]
-    current: Record | None
+    current: RunRecord | None
 
 
-class Runs:
+class RunTree:
     """The runs of the open document."""
 
     changed = Signal()
@@ -68,8 +68,8 @@ class Runs:
     """The playhead moved: time in the current run, s."""
 
     def __init__(self) -> None:
-        self.items: tuple[Record, ...] = ()
-        self.current: Record | None = None
+        self.items: tuple[RunRecord, ...] = ()
+        self.current: RunRecord | None = None
         self.time = 0.0
         """The playhead, s."""
         self._ids = itertools.count(1)
@@ -80,21 +80,28 @@ class Runs:
         self,
         run: Run,
         name: str = "",
-        parent: int | Record | None = None,
+        parent: int | RunRecord | None = None,
         from_time: float | None = None,
         *,
         faint: bool = False,
         growing: bool = False,
         select: bool = True,
-    ) -> Record:
-        """Add a run; unless `select` is False it becomes the current one, with the playhead at its start. Only the last
+    ) -> RunRecord:
+        """Add a run; unless `select` is False it becomes the current run, with the playhead at its start. Only the last
         few faint runs are kept."""
         number = next(self._ids)
         taken = {record.color for record in self.items if not record.faint}
         color = next((color for color in COLORS if color not in taken), COLORS[number % len(COLORS)])
-        parent = parent.id if isinstance(parent, Record) else parent
-        record = Record(
-            number, self._free(name) if name else self._next_default_name(), run, color, True, faint, parent, from_time
+        parent = parent.id if isinstance(parent, RunRecord) else parent
+        record = RunRecord(
+            number,
+            self._unused_name(name) if name else self._next_default_name(),
+            run,
+            color,
+            True,
+            faint,
+            parent,
+            from_time,
         )
         record.growing = growing
         self.items = (*self.items, record)
@@ -109,8 +116,8 @@ class Runs:
             self.changed.emit()
         return record
 
-    def remove(self, *records: Record) -> None:
-        """Remove runs; their branches stay, attached to the run that the removed one came from."""
+    def remove(self, *records: RunRecord) -> None:
+        """Remove runs; runs that branched from them are attached to the run from which the removed one came."""
         gone = {record.id: record for record in records if record in self.items}
         if not gone:
             return
@@ -124,50 +131,50 @@ class Runs:
         self.changed.emit()
         self.moved.emit(self.time)
 
-    def listing(self) -> Listing:
-        """Return the list in its present state, to be restored later."""
-        return Listing(self.items, tuple(record.parent for record in self.items), self.current)
+    def take_snapshot(self) -> RunListSnapshot:
+        """Return a snapshot of the list, to be restored later."""
+        return RunListSnapshot(self.items, tuple(record.parent for record in self.items), self.current)
 
-    def put_back(self, listing: Listing) -> None:
-        """Restore an earlier list, keeping runs added since."""
-        for record, parent in zip(listing.items, listing.parents, strict=True):
+    def restore_snapshot(self, snapshot: RunListSnapshot) -> None:
+        """Restore an earlier list, keeping runs that were added since."""
+        for record, parent in zip(snapshot.items, snapshot.parents, strict=True):
             record.parent = parent
-        self.items = (*listing.items, *(record for record in self.items if record not in listing.items))
-        if listing.current is self.current:
+        self.items = (*snapshot.items, *(record for record in self.items if record not in snapshot.items))
+        if snapshot.current is self.current:
             self.changed.emit()
         else:
-            self.select(listing.current)
+            self.select(snapshot.current)
 
     def clear(self) -> None:
-        """Remove all runs, as another document was opened."""
+        """Remove all runs, because another document was opened."""
         self.remove(*self.items)
 
-    def annotate(self, record: Record, note: str) -> None:
+    def set_note(self, record: RunRecord, note: str) -> None:
         """Change the note of a run."""
         if note != record.note:
             record.note = note
             self.changed.emit()
 
-    def rename(self, record: Record, name: str) -> None:
-        """Rename a run; a number is appended to a name in use."""
+    def rename(self, record: RunRecord, name: str) -> None:
+        """Rename a run; a number is appended to a name that is in use."""
         name = name.strip()
         if name and name != record.name:
-            record.name = self._free(name)
+            record.name = self._unused_name(name)
             self.changed.emit()
 
-    def paint(self, record: Record, color: str) -> None:
+    def set_color(self, record: RunRecord, color: str) -> None:
         """Change the colour of a run, "#rrggbb"."""
         if color != record.color:
             record.color = color
             self.changed.emit()
 
-    def show(self, record: Record, visible: bool) -> None:
+    def set_visible(self, record: RunRecord, visible: bool) -> None:
         """Show or hide a run in plots and scene."""
         if visible != record.visible:
             record.visible = visible
             self.changed.emit()
 
-    def replace(self, record: Record, run: Run, growing: bool = False) -> None:
+    def replace(self, record: RunRecord, run: Run, growing: bool = False) -> None:
         """Replace the data of a run that has grown, finished or been recomputed; the playhead keeps its time if
         possible."""
         other = run is not record.run
@@ -180,17 +187,17 @@ class Runs:
         if record is self.current:
             self.moved.emit(self.time)
 
-    def find(self, number: int | None) -> Record | None:
+    def find_record(self, record_id: int | None) -> RunRecord | None:
         """Return the record with an id; None if there is none."""
-        return next((record for record in self.items if record.id == number), None)
+        return next((record for record in self.items if record.id == record_id), None)
 
-    def children(self, record: Record | None) -> tuple[Record, ...]:
+    def branches_of(self, record: RunRecord | None) -> tuple[RunRecord, ...]:
         """Return the runs that branched from a run; for None the runs without a parent."""
         return tuple(r for r in self.items if r.parent == (record.id if record is not None else None))
 
     # ------------------------------------------------------------------------------- the playhead
 
-    def select(self, record: Record | None) -> None:
+    def select(self, record: RunRecord | None) -> None:
         """Make a run the current one (None: no run); the playhead keeps its time if possible."""
         if record is self.current:
             return
@@ -207,8 +214,8 @@ class Runs:
             self.moved.emit(time)
 
     @property
-    def pose(self) -> Array | None:
-        """Return the position (nq,) of the current run at the playhead; None without a run."""
+    def pose_at_playhead(self) -> Array | None:
+        """Coordinates (nq,) of the current run at the playhead; None if there is no run."""
         return None if self.current is None else self.current.run.at(self.time)
 
     def _clamped_time(self, time: float) -> float:
@@ -222,7 +229,7 @@ class Runs:
         numbers = (record.name.removeprefix("Run ") for record in self.items if record.name.startswith("Run "))
         return f"Run {1 + max((int(number) for number in numbers if number.isdecimal()), default=0)}"
 
-    def _free(self, name: str) -> str:
+    def _unused_name(self, name: str) -> str:
         taken = {record.name for record in self.items}
         if name not in taken:
             return name

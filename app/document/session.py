@@ -1,4 +1,4 @@
-"""The session: the open document, its pose, the selection, undo. Independent of Qt.
+"""The session: the open document, its pose, the selection, and undo. Independent of Qt.
 
 One-way flow: an input calls a verb here; the verb makes a new immutable `State`; one signal tells the
 views, which re-read what they show. Previews (a drag, a slider) move the pose or parameters without
@@ -15,24 +15,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.background.signals import Signal
-from app.document.kept.seen_files import Sources, save_document
-from app.document.locks import first_moved_part, held, names_after_edit, places, released, stays
-from app.document.revision import (
-    History,
-    PoseMoment,
-    Ref,
-    ShownPose,
-    State,
-    Step,
-    carried_state,
-    closed_pose,
-    is_present,
-    pose_of,
-    posed_coordinates,
+from app.document.kept.seen_files import SourceFingerprints, save_document
+from app.document.locks import (
+    first_moved_part,
+    fix_bodies_to_ground,
+    locked_part_error,
+    locked_part_poses,
+    names_after_edit,
+    remove_fixing_joints,
 )
-from app.document.run_tree import Runs
+from app.document.revision import (
+    DocumentState,
+    ElementRef,
+    RunPoseMoment,
+    ShownPose,
+    UndoableAction,
+    UndoHistory,
+    adapt_pose_to_machine,
+    carry_pose_to_state,
+    coordinates_of_pose,
+    is_present,
+    pose_from_coordinates,
+)
+from app.document.run_tree import RunTree
 from core.errors import KinetostatError
-from core.files import Trusted, read
+from core.files import TrustedFile, read
 from core.functions.context import Context
 from core.mechanism import Mechanism
 from core.model import Finding, Model
@@ -40,64 +47,65 @@ from core.model.edits import edits
 from resources import is_example
 
 Array = NDArray[np.float64]
-NOWHERE = Sources()
+NOWHERE = SourceFingerprints()
 TAKEN_OVER = "Changed outside"
-"""Undo label of a reload after another program changed the file."""
+"""Undo label for a reload after another program has changed the file."""
 
 
 class Session:
-    """The open document with pose, selection, undo and previews, as the window shows and edits it."""
+    """The open document with pose, selection, undo and previews, as shown and edited in the window."""
 
-    changed = Signal(State, State)
-    """(old, new) after a commit, undo, redo or a newly opened document."""
+    changed = Signal(DocumentState, DocumentState)
+    """Emitted with (old state, new state) after a commit, undo, redo or a newly opened document."""
     moved = Signal()
-    """The pose `q` or the parameter values `p` changed: during previews and after every change."""
+    """Emitted when the pose `q` or the parameter values `p` change, during previews and after every change."""
     selected = Signal(object)
-    """The selection: a `Ref` or None."""
+    """Emitted with the new selection: a reference or None."""
     hovered = Signal(object)
-    """The element under the pointer: a `Ref` or None."""
+    """Emitted with the element under the pointer: a reference or None."""
     pointed_out = Signal(object)
-    """Elements to highlight because text under the pointer, such as a finding, refers to them: a tuple of `Ref`."""
+    """Emitted with the elements to highlight because text under the pointer, such as a finding, refers to them: a tuple
+    of references."""
     grounded = Signal()
-    """The row of the ground was clicked, where elements are chosen by name; nothing is selected then."""
+    """Emitted when the ground's row is clicked while elements are being chosen by name; nothing is selected then."""
     saved_changed = Signal()
-    """The file path or the unsaved mark changed."""
+    """Emitted when the file path or the unsaved mark changes."""
     message = Signal(str, str)
-    """(severity, text): a message to the user; severity is error, warning, hint or done."""
+    """Emitted with (severity, text), a message to the user; severity is error, warning, hint or done."""
     produced = Signal(object)
-    """A result of a function (core.functions.results), for all panels that can show it."""
+    """Emitted with a result of a function (core.functions.results), for all panels that can show it."""
     shown_again = Signal(object, object)
-    """A result, and its sequence of poses (core.functions.results) that the scene is to show."""
+    """Emitted with a result and its sequence of poses (core.functions.results) that the scene is to show."""
     mapped = Signal(object)
-    """A map to be shown in the scene: an `app.viewport.map_layer.ShownMap` or None."""
+    """Emitted with a map to be shown in the scene: an `app.viewport.map_layer.ShownMap` or None."""
     framed = Signal(object)
-    """Frames of a table to be shown in the scene: an `app.viewport.frame_sets.FrameSet` or None."""
+    """Emitted with a table whose frames the scene is to show, or None."""
 
     def __init__(self, model: Model | None = None) -> None:
-        self._history = History.opened(model or Model(name="untitled"))
+        self._history = UndoHistory.for_new_document(model or Model(name="untitled"))
         self.mech = Mechanism.to_show(self.model)
         self.path: Path | None = None
         self.findings: tuple[Finding, ...] = ()
         """Findings of the reader of the open file."""
-        self.sources: Sources = NOWHERE
-        """The open file, and those it takes in, as they were when last read or written."""
-        self.trusted: frozenset[Trusted] = frozenset()
-        """The files of the open document whose code the person allowed to run."""
+        self.sources: SourceFingerprints = NOWHERE
+        """Fingerprints of the open file and the files it includes, when last read or written."""
+        self.trusted: frozenset[TrustedFile] = frozenset()
+        """Files of the open document whose code the user allowed to run."""
         self.document = 0
-        """Counts the documents that were opened: another number, another machine."""
-        self.runs = Runs()
+        """Number of documents opened so far; a different number means another document."""
+        self.runs = RunTree()
         """Runs of the machine, and the playhead."""
-        self.selection: Ref | None = None
-        self.hover: Ref | None = None
-        self.pointed_out_refs: tuple[Ref, ...] = ()
+        self.selection: ElementRef | None = None
+        self.hover: ElementRef | None = None
+        self.pointed_out_refs: tuple[ElementRef, ...] = ()
         self._rest = np.array(self.mech.rest(), dtype=float)
         self._shown = self._committed_pose()
-        self._hands: tuple[State, Mechanism] | None = None
+        self._hands: tuple[DocumentState, Mechanism] | None = None
 
     # ------------------------------------------------------------------------------- reading
 
     @property
-    def state(self) -> State:
+    def state(self) -> DocumentState:
         """The committed state of the document."""
         return self._history.now
 
@@ -108,12 +116,12 @@ class Session:
 
     @property
     def q(self) -> Array:
-        """Joint coordinates (nq,) as shown, previews included. Treat as read-only."""
+        """Joint coordinates (nq,) as shown, including previews. Treat as read-only."""
         return self._shown.q
 
     @property
     def p(self) -> Mapping[str, float]:
-        """Values of the independent parameters as shown, previews included (pass them as `p=`)."""
+        """Values of the independent parameters as shown, including previews (pass them as `p=`)."""
         return self._shown.p
 
     @property
@@ -123,11 +131,11 @@ class Session:
 
     @property
     def t(self) -> float:
-        """Time of the pose that is shown, s: the playhead's for a run; else 0."""
-        return self.runs.time if self.following and not self.previewing else 0.0
+        """Time of the pose shown, s: that of the playhead for a run, otherwise 0."""
+        return self.runs.time if self.shows_run_pose and not self.has_preview else 0.0
 
     @property
-    def rest(self) -> Array:
+    def reference_configuration(self) -> Array:
         """The reference configuration (nq,) of the model. Treat as read-only."""
         return self._rest
 
@@ -138,21 +146,21 @@ class Session:
 
     @property
     def edited_parameters(self) -> Mapping[str, float]:
-        """Values of the independent parameters of the document, previews included, regardless of the run shown."""
+        """Values of the independent parameters of the document, including previews but not those of a run."""
         return self._shown.edited_values
 
     @property
-    def previewing(self) -> bool:
-        """True between the first preview and its commit or cancel."""
+    def has_preview(self) -> bool:
+        """True from the first preview until it is committed or cancelled."""
         return self._shown.preview is not None
 
     @property
-    def following(self) -> bool:
+    def shows_run_pose(self) -> bool:
         """True while the pose of a run is shown instead of the edited one."""
         return self._shown.run is not None
 
     def context(self) -> Context:
-        """The machine as shown now, for functions."""
+        """Return the machine as currently shown, for functions."""
         return Context(
             self.model,
             self.mech,
@@ -160,125 +168,137 @@ class Session:
             dict(self.p),
             t=self.t,
             document=self.document,
-            moment=self._shown.words,
+            moment=self._shown.moment_description,
         )
 
     # ------------------------------------------------------------------------------- previews
 
     def preview(self, q: Array | None = None, parameters: Mapping[str, float] | None = None) -> None:
         """Show a pose or parameter values without committing them. Loops and constraints are closed when parameters
-        change; a preview that would move a locked part is not shown."""
-        shown = self._shown.previewed(q, parameters or {})
-        if q is None and self.hands.constrained:
-            shown = shown.previewed(self.hands.move(shown.q, {}, p=shown.p))
-        if not self._locked_part_moved(shown.q, shown.edited_values):
+        change; a preview that would move a locked body is not shown."""
+        shown = self._shown.with_preview(q, parameters or {})
+        if q is None and self.mech_with_locks.constrained:
+            shown = shown.with_preview(self.mech_with_locks.move(shown.q, {}, p=shown.p))
+        if not self._find_moved_locked_part(shown.q, shown.edited_values):
             self._shown = shown
         self.moved.emit()
 
     def preview_coordinates(self, values: Mapping[str, float]) -> None:
         """Show the pose in which the named coordinates have these values, as far as limits, couplings and loops allow;
-        locked parts stay if possible, else nothing moves. Where two branches meet, either may be followed, since the
-        user sees which one."""
-        from core.constraints.named_positions import moved
+        locked bodies stay if possible, otherwise nothing moves. Where two branches meet, either may be followed, since
+        the user sees which one."""
+        from core.constraints.named_positions import move_to_values
 
-        self.preview(q=moved(self.hands.compiled, self.q, values, self.p, decided=False))
+        self.preview(q=move_to_values(self.mech_with_locks.compiled, self.q, values, self.p, refuse_undecided=False))
 
     # ------------------------------------------------------------------------------- locks
 
     @property
-    def locked(self) -> frozenset[str]:
+    def locked_bodies(self) -> frozenset[str]:
         """Bodies that stay in place while the user drags, draws, connects and edits."""
         return self.state.locked
 
     @property
-    def hands(self) -> Mechanism:
-        """The machine as the user can move it: with locked bodies fixed in place."""
-        if not self.locked:
+    def mech_with_locks(self) -> Mechanism:
+        """Mechanism that the user can move: with locked bodies fixed in place."""
+        if not self.locked_bodies:
             return self.mech
         if self._hands is None or self._hands[0] is not self.state:
-            self._hands = self.state, Mechanism(self._held(self.model))
+            self._hands = self.state, Mechanism(self._with_locked_bodies_fixed(self.model))
         return self._hands[1]
 
-    def _held(self, model: Model) -> Model:
-        return held(model, self.mech, self.poses_of_locked_bodies)
+    def _with_locked_bodies_fixed(self, model: Model) -> Model:
+        return fix_bodies_to_ground(model, self.mech, self.poses_of_locked_bodies)
 
     @property
     def poses_of_locked_bodies(self) -> dict[str, Array]:
-        """Return the poses (4, 4) of locked bodies, by name."""
+        """Poses (4, 4) of locked bodies, by name."""
         X = self.mech.frame
-        return {name: np.asarray(X(self.edited_pose, name, p=self._shown.values)) for name in sorted(self.locked)}
+        return {
+            name: np.asarray(X(self.edited_pose, name, p=self._shown.values)) for name in sorted(self.locked_bodies)
+        }
 
-    def with_locks_kept(self, edit: Callable[[Model], Model]) -> Callable[[Model], Model]:
-        """Wrap an edit so that loops close again with locked bodies in place."""
+    def edit_keeping_locks(self, edit: Callable[[Model], Model]) -> Callable[[Model], Model]:
+        """Wrap an edit so that loops close again while locked bodies stay in place."""
 
-        def kept(model: Model) -> Model:
-            as_held = self._held(model)
-            return released(edit(as_held), model, as_held)
+        def edit_with_locks(model: Model) -> Model:
+            as_held = self._with_locked_bodies_fixed(model)
+            return remove_fixing_joints(edit(as_held), model, as_held)
 
-        return kept if self.locked else edit
+        return edit_with_locks if self.locked_bodies else edit
 
-    def lock(self, body: str, on: bool) -> None:
+    def set_locked(self, body: str, lock: bool) -> None:
         """Lock a body in its present pose, or unlock it."""
-        self.cancel()
-        locked = self.locked | {body} if on else self.locked - {body}
-        if locked != self.locked:
-            self._push(dataclasses.replace(self.state, locked=locked, label=f"{'Lock' if on else 'Unlock'} {body}"))
+        self.cancel_preview()
+        locked = self.locked_bodies | {body} if lock else self.locked_bodies - {body}
+        if locked != self.locked_bodies:
+            self._push_state(
+                dataclasses.replace(self.state, locked=locked, label=f"{'Lock' if lock else 'Unlock'} {body}")
+            )
 
     def restore_locks(self, bodies: Iterable[str]) -> None:
         """Restore the locks saved with the document when it is opened."""
-        locked = frozenset(name for name in bodies if is_present(self.model, Ref("bodies", name)))
+        locked = frozenset(name for name in bodies if is_present(self.model, ElementRef("bodies", name)))
         old, new = self.state, dataclasses.replace(self.state, locked=locked)
         if new.locked != old.locked:
             self._history = dataclasses.replace(self._history, now=new)
             self.changed.emit(old, new)
 
-    def _locked_part_moved(self, q: Array, p: Mapping[str, float]) -> str:
-        """Return the locked part that a pose of this machine would move; "" if none."""
-        if not self.locked:
+    def _find_moved_locked_part(self, q: Array, p: Mapping[str, float]) -> str:
+        """Return the locked body that a pose of this machine would move; "" if none."""
+        if not self.locked_bodies:
             return ""
-        standing = places(self.mech, self._shown.edited, self._shown.values, self.locked)
-        return first_moved_part(standing, places(self.mech, q, p, self.locked), {name: name for name in self.locked})
+        standing = locked_part_poses(self.mech, self._shown.edited, self._shown.values, self.locked_bodies)
+        return first_moved_part(
+            standing,
+            locked_part_poses(self.mech, q, p, self.locked_bodies),
+            {name: name for name in self.locked_bodies},
+        )
 
-    def _state_keeping_locks(self, old: State, new: State, mech: Mechanism) -> State:
+    def _state_keeping_locks(self, old: DocumentState, new: DocumentState, mech: Mechanism) -> DocumentState:
         """Return the new state with the locks under their present names; raises ModelError if it would move a locked
-        part."""
+        body."""
         if not old.locked or new.locked != old.locked:
             return new
         names = names_after_edit(old.model, new.model, old.locked)
-        before = places(self.mech, self.edited_pose, self._shown.values, old.locked)
+        before = locked_part_poses(self.mech, self.edited_pose, self._shown.values, old.locked)
         values = new.model.values()
-        after = places(
-            mech, posed_coordinates(mech, new.pose), {name: values[name] for name in mech.p_names}, names.values()
+        after = locked_part_poses(
+            mech, coordinates_of_pose(mech, new.pose), {name: values[name] for name in mech.p_names}, names.values()
         )
         if moved := first_moved_part(before, after, names):
-            raise stays(moved)
+            raise locked_part_error(moved)
         return dataclasses.replace(new, locked=frozenset(names.values()))
 
-    def follow(
+    def show_run_pose(
         self,
         q: Array | None,
         parameters: Mapping[str, float] | None = None,
         x: Mapping[str, float] | None = None,
-        words: str = "",
+        description: str = "",
     ) -> None:
-        """Show the pose of a run (with parameters and states of force elements) beneath any preview, editing nothing;
-        None: the edited pose. A commit keeps the pose shown. `words` describe the moment."""
-        if q is None and not self.following:
+        """Show the pose of a run (with parameters and states of force elements) below any preview, without editing the
+        document; None: show the edited pose. A commit keeps the pose shown. `description` describes the moment."""
+        if q is None and not self.shows_run_pose:
             return
-        before = self.following, self.p
-        run = None if q is None else PoseMoment(np.array(q, dtype=float), dict(parameters or {}), dict(x or {}), words)
-        self._shown = self._shown.following(run)
-        if self.previewing and before == (self.following, self.p):  # what is previewed hides it
+        before = self.shows_run_pose, self.p
+        run = (
+            None
+            if q is None
+            else RunPoseMoment(np.array(q, dtype=float), dict(parameters or {}), dict(x or {}), description)
+        )
+        self._shown = self._shown.with_run_moment(run)
+        if self.has_preview and before == (self.shows_run_pose, self.p):  # what is previewed hides it
             return
         self.moved.emit()
 
-    def keep_pose(self) -> None:
-        """Make the pose of the run shown the edited one."""
+    def adopt_run_pose(self) -> None:
+        """Commit the pose of the run that is shown as the edited pose."""
         if self._shown.run is not None:
             self.pose("Use the pose of the run", self._shown.run.q)
 
     def commit(self, label: str) -> None:
-        """Turn the preview into one undoable state."""
+        """Commit the preview as one undo step."""
         preview, model = self._shown.preview, self.model
         if preview is None:
             return
@@ -287,22 +307,22 @@ class Session:
                 if value != model.expanded.find("parameters", name).value:
                     model = edits.change(model, "parameters", name, value=value)
         except KinetostatError as error:
-            self.cancel()
+            self.cancel_preview()
             self.message.emit("error", str(error))
             return
-        pose = pose_of(self.mech, preview.q)
+        pose = pose_from_coordinates(self.mech, preview.q)
         if model is not self.model:  # the rest pose may be another one now: what is seen stays
             pose = dict(zip(self.mech.q_names, preview.q.tolist(), strict=True))
         elif pose == self.state.pose:
-            self._shown = self._shown.following(None)  # that of a run gives way to it
-            self.cancel()
+            self._shown = self._shown.with_run_moment(None)  # that of a run gives way to it
+            self.cancel_preview()
             return
-        self._push(dataclasses.replace(self.state, model=model, pose=pose, label=label))
+        self._push_state(dataclasses.replace(self.state, model=model, pose=pose, label=label))
 
-    def cancel(self) -> None:
-        """Drop the preview."""
-        if self.previewing:
-            self._shown = self._shown.settled()
+    def cancel_preview(self) -> None:
+        """Discard the preview."""
+        if self.has_preview:
+            self._shown = self._shown.without_preview()
             self.moved.emit()
 
     # ------------------------------------------------------------------------------- editing
@@ -313,22 +333,22 @@ class Session:
         edit: Callable[[Model], Model],
         *,
         gesture: object = None,
-        select: Ref | None = None,
+        select: ElementRef | None = None,
         pose: Mapping[str, float] | None = None,
     ) -> bool:
-        """Commit an edit; returns True on success. A KinetostatError becomes a message.
+        """Commit an edit; returns True on success. A KinetostatError is shown as a message.
 
         Edits of one `gesture` (the same object, e.g. a run of wheel steps) become one undo step.
         `select` moves the selection along, e.g. to an element that is added or renamed by the edit. `pose`: coordinates
         by name that are not at rest afterwards, also such that leave loops open; else bodies stay where they are.
         """
-        self.cancel()
+        self.cancel_preview()
         try:
             model = edit(self.model)
             if model is not self.model:
                 new = dataclasses.replace(self.state, model=model, label=label)
                 new = new if pose is None else dataclasses.replace(new, pose=pose)
-                self._push(new, gesture, select, carry=pose is None)
+                self._push_state(new, gesture, select, carry_pose=pose is None)
                 return self.model is model
         except KinetostatError as error:
             self.message.emit("error", str(error))
@@ -336,31 +356,41 @@ class Session:
         return True
 
     def pose(self, label: str, q: Array) -> None:
-        """Commit a pose."""
+        """Commit a pose as one undo step."""
         self.preview(q=q)
         self.commit(label)
 
     def reset_pose(self) -> None:
         """Return to the reference configuration."""
-        self.pose("Reset to rest", self._rest)
+        self.pose("Reset to the reference configuration", self._rest)
 
-    def perform(self, label: str, step: Step) -> None:
+    def perform(self, label: str, action: UndoableAction) -> None:
         """Perform an undoable action outside the model, such as deleting a run."""
-        self.cancel()
-        step.do()
-        self._show(self._history.pushed(dataclasses.replace(self.state, label=label, step=step), self.selection))
+        self.cancel_preview()
+        action.do()
+        self._show_history(
+            self._history.with_new_state(dataclasses.replace(self.state, label=label, step=action), self.selection)
+        )
 
     def undo(self) -> None:
         """Return to the previous state."""
-        self.cancel()
+        self.cancel_preview()
         left = self.state
-        if self._history.before and self._show(self._history.undone(self.selection)) and left.step is not None:
+        if (
+            self._history.before
+            and self._show_history(self._history.after_undo(self.selection))
+            and left.step is not None
+        ):
             left.step.undo()
 
     def redo(self) -> None:
         """Repeat the step undone last."""
-        self.cancel()
-        if self._history.after and self._show(self._history.redone(self.selection)) and self.state.step is not None:
+        self.cancel_preview()
+        if (
+            self._history.after
+            and self._show_history(self._history.after_redo(self.selection))
+            and self.state.step is not None
+        ):
             self.state.step.do()
 
     @property
@@ -384,53 +414,57 @@ class Session:
             self.message.emit("error", str(error))
             return False
         native = path if path.suffix == ".kst" else None
-        return self.start(reading.model, native, findings=reading.findings, sources=Sources.now(path, reading.model))
+        return self.start_document(
+            reading.model, native, findings=reading.findings, sources=SourceFingerprints.take_now(path, reading.model)
+        )
 
-    def start(
+    def start_document(
         self,
         model: Model,
         path: Path | None = None,
         *,
         findings: tuple[Finding, ...] = (),
         mech: Mechanism | None = None,
-        sources: Sources = NOWHERE,
+        sources: SourceFingerprints = NOWHERE,
         pose: Mapping[str, float] | None = None,
-        filed: bool = True,
+        has_file: bool = True,
     ) -> bool:
-        """Start with a new model (and its mechanism, if already made) and an empty undo history. `sources`:
-        fingerprints of the files it was read from; `pose`: coordinates that differ from the reference configuration, by
-        name; not `filed`: recovered work, which no file holds."""
+        """Start with a new model (and its mechanism, if already built) and an empty undo history. `sources`:
+        fingerprints of the files from which it was read; `pose`: coordinates that differ from the reference
+        configuration, by name; `has_file` is False for recovered work that no file holds."""
         before = self.path, self.findings, self.sources
         self.path, self.findings, self.sources = path, tuple(findings), sources
-        history = History.opened(model, closed_pose(mech, pose) if pose and mech is not None else None)
-        if not self._show(history, mech=mech, anew=True):
+        history = UndoHistory.for_new_document(
+            model, adapt_pose_to_machine(mech, pose) if pose and mech is not None else None
+        )
+        if not self._show_history(history, mech=mech, is_new_document=True):
             self.path, self.findings, self.sources = before
             return False
-        if not filed:
-            self.unfile()
+        if not has_file:
+            self.mark_unsaved()
         return True
 
-    def unfile(self) -> None:
+    def mark_unsaved(self) -> None:
         """Mark the document as unsaved, since no file holds it any longer."""
         self._history = dataclasses.replace(self._history, saved=None)
         self.saved_changed.emit()
 
-    def take_over(
+    def reload_from_file(
         self,
         model: Model,
         *,
         label: str = TAKEN_OVER,
         findings: tuple[Finding, ...] = (),
         mech: Mechanism | None = None,
-        sources: Sources = NOWHERE,
+        sources: SourceFingerprints = NOWHERE,
     ) -> bool:
-        """Replace the model by the file's new content as one undo step."""
-        self.cancel()
-        locked = frozenset(names_after_edit(self.model, model, self.locked).values())
+        """Replace the model with the new content of its file, as one undo step."""
+        self.cancel_preview()
+        locked = frozenset(names_after_edit(self.model, model, self.locked_bodies).values())
         new = dataclasses.replace(self.state, model=model, label=label, selection=None, locked=locked, step=None)
         other = sources is not NOWHERE and sources.files[1:] != self.sources.files[1:]  # meshes, tables: same model
-        if (other or model != self.model) and not self._show(
-            self._history.pushed(new, self.selection), mech=mech, carry=True
+        if (other or model != self.model) and not self._show_history(
+            self._history.with_new_state(new, self.selection), mech=mech, carry_pose=True
         ):
             return False
         self.findings, self.sources = tuple(findings), sources
@@ -438,46 +472,46 @@ class Session:
         self.saved_changed.emit()
         return True
 
-    def save(self, path: str | Path, *, over: bool = False, backup: bool = False) -> bool:
-        """Write the document (atomically) in the format given by the suffix; `backup` keeps the version before as
+    def save(self, path: str | Path, *, overwrite: bool = False, backup: bool = False) -> bool:
+        """Write the document (atomically) in the format given by the suffix; `backup` keeps the previous version as
         name.kst~.
 
-        A file that another program has changed meanwhile is left as it is, and that is told, unless `over`.
+        A file that another program has changed meanwhile is left as it is and reported, unless `overwrite`.
         """
         path = Path(path)
         try:
-            done = save_document(self.model, path, self.sources, over=over, backup=backup)
+            done = save_document(self.model, path, self.sources, overwrite=overwrite, backup=backup)
         except KinetostatError as error:
             self.message.emit("error", str(error))
             return False
         if done.whole:
             self.path = path
             self._history = dataclasses.replace(self._history, saved=self.model)
-            self.sources = Sources.now(path, self.model)
+            self.sources = SourceFingerprints.take_now(path, self.model)
         self.saved_changed.emit()
         self.message.emit(done.severity, done.words)
         return True
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the document's file, or of the file it was read from; None if there is none, or for
-        an example."""
+        """Folder of the document's file, or of the file from which it was read; None if there is none, or for an
+        example."""
         source = self.path or Path(self.model.origin)
         return None if source == Path() or is_example(source) else source.parent
 
     @property
-    def unsaved(self) -> bool:
+    def is_unsaved(self) -> bool:
         """True if the model differs from the one last opened or saved."""
-        return self._history.unsaved
+        return self._history.is_unsaved
 
     @property
-    def edits(self) -> int:
+    def edit_count(self) -> int:
         """The number of edits since the document was last opened or saved."""
-        return self._history.edits
+        return self._history.edit_count
 
     # ------------------------------------------------------------------------------- selection
 
-    def select(self, ref: Ref | None) -> None:
+    def select(self, ref: ElementRef | None) -> None:
         """Select an element (None: nothing). A missing element cannot be selected."""
         if not is_present(self.model, ref):
             ref = None
@@ -485,16 +519,16 @@ class Session:
             self.selection = ref
             self.selected.emit(ref)
             if ref not in self.pointed_out_refs:
-                self.point_out(())
+                self.highlight_elements(())
 
-    def point_at(self, ref: Ref | None) -> None:
-        """Set the element under the pointer (None: nothing)."""
+    def set_hovered_element(self, ref: ElementRef | None) -> None:
+        """Set the element under the pointer (None: none)."""
         if ref != self.hover:
             self.hover = ref
             self.hovered.emit(ref)
 
-    def point_out(self, refs: Iterable[Ref]) -> None:
-        """Highlight elements that a text refers to (none: nothing); missing elements are left out."""
+    def highlight_elements(self, refs: Iterable[ElementRef]) -> None:
+        """Highlight the elements to which a text refers (empty: none); missing elements are left out."""
         known = tuple(ref for ref in refs if is_present(self.model, ref))
         if known != self.pointed_out_refs:
             self.pointed_out_refs = known
@@ -502,46 +536,58 @@ class Session:
 
     # ------------------------------------------------------------------------------- inside
 
-    def _push(self, new: State, gesture: object = None, select: Ref | None = None, *, carry: bool = True) -> None:
-        new = dataclasses.replace(new, selection=select, step=None)
-        self._show(self._history.pushed(new, self.selection, gesture), select=select, carry=carry, guarded=True)
-
-    def _show(
+    def _push_state(
         self,
-        history: History,
+        new: DocumentState,
+        gesture: object = None,
+        selection: ElementRef | None = None,
+        *,
+        carry_pose: bool = True,
+    ) -> None:
+        new = dataclasses.replace(new, selection=selection, step=None)
+        self._show_history(
+            self._history.with_new_state(new, self.selection, gesture),
+            select=selection,
+            carry_pose=carry_pose,
+            check_locks=True,
+        )
+
+    def _show_history(
+        self,
+        history: UndoHistory,
         *,
         mech: Mechanism | None = None,
-        anew: bool = False,
-        select: Ref | None = None,
-        carry: bool = False,
-        guarded: bool = False,
+        is_new_document: bool = False,
+        select: ElementRef | None = None,
+        carry_pose: bool = False,
+        check_locks: bool = False,
     ) -> bool:
-        """Make the present state of a history the open one: mechanism, pose, selection, signals. guarded : return False
-        and change nothing if a locked part would move"""
+        """Make the present state of a history the open one: mechanism, pose, selection, signals. check_locks : return
+        False and change nothing if a locked body would move"""
         old, new = self.state, history.now
         try:
             if mech is None:
                 mech = self.mech if new.model is old.model else Mechanism.to_show(new.model)
             rest = np.array(mech.rest(), dtype=float)
-            new = carried_state(old, self.mech, self.edited_pose, new, mech) if carry else new
-            new = self._state_keeping_locks(old, new, mech) if guarded else new
+            new = carry_pose_to_state(old, self.mech, self.edited_pose, new, mech) if carry_pose else new
+            new = self._state_keeping_locks(old, new, mech) if check_locks else new
         except KinetostatError as error:
-            self.cancel()
+            self.cancel_preview()
             self.message.emit("error", str(error))
             return False
         self._history = dataclasses.replace(history, now=new)
         self.mech, self._rest = mech, rest
         self._shown = self._committed_pose()
-        if anew:
+        if is_new_document:
             self.document += 1
             self.runs.clear()
         kept = select or self.selection
         kept = kept if is_present(new.model, kept) else new.selection
-        gone, self.selection = self.selection, None if anew or not is_present(new.model, kept) else kept
+        gone, self.selection = self.selection, None if is_new_document or not is_present(new.model, kept) else kept
         self.changed.emit(old, new)
         if self.selection != gone:
             self.selected.emit(self.selection)
-        self.point_out(self.pointed_out_refs)
+        self.highlight_elements(self.pointed_out_refs)
         self.saved_changed.emit()
         self.moved.emit()
         return True
@@ -550,5 +596,5 @@ class Session:
         """Return the pose and parameters as committed, without run or preview."""
         values = self.model.values()
         return ShownPose(
-            posed_coordinates(self.mech, self.state.pose), {name: values[name] for name in self.mech.p_names}
+            coordinates_of_pose(self.mech, self.state.pose), {name: values[name] for name in self.mech.p_names}
         )

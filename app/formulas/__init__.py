@@ -1,1 +1,1 @@
-"""Mathematics on the screen: typeset, collapsed, highlighted."""
+"""Formulas on the screen: typeset, with long entries collapsed and terms highlighted."""

@@ -22,28 +22,28 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
 
-from app.background.slices import slices
-from app.formulas.cells import SLICE, Cell, Grid
-from app.formulas.layout import Hand, Token
-from app.plain_text import as_tip
-from app.widgets.plain_keys import PlainKeys
+from app.background.slices import shared_slices
+from app.formulas.cells import SLICE, FormulaCell, FormulaGrid
+from app.formulas.layout import Token, Typesetter
+from app.plain_text import escape_tip
+from app.widgets.plain_keys import PlainKeyFilter
 from core.functions.results import Formulas
 from core.symbolic.forms import Form, Symbol
-from core.symbolic.notation import text
+from core.symbolic.notation import format_form
 
 WAIT = 20
-"""Interval at which background work is checked, ms."""
+"""Interval at which background work is checked for completion, ms."""
 LAY_OUT_EVERY = 0.1
-"""Interval between layouts while much is being typeset, s."""
+"""Interval between updates of the layout while many entries are typeset, s."""
 SIZE = 17.0
-"""Initial letter height, pixels."""
+"""Initial font size, pixels."""
 SIZES = 9.0, 60.0
 TALLEST = 420
-"""Height above which matrices scroll, pixels."""
+"""Height above which a matrix scrolls, pixels."""
 
 
-class Spot(NamedTuple):
-    """Position of the pointer: symbols of the token, row and column of the entry (−1: none)."""
+class PointerSpot(NamedTuple):
+    """Place under the pointer: symbols of the term, row and column of the entry (−1: none)."""
 
     symbols: tuple[str, ...] = ()
     row: int = -1
@@ -51,11 +51,11 @@ class Spot(NamedTuple):
 
 
 class FormulasView(QAbstractScrollArea):
-    """Shows `Formulas`. A click selects an entry, expands a collapsed one, or replaces a name by its definition;
-    Ctrl+wheel zooms."""
+    """Widget that shows `Formulas`. A click selects an entry, expands a collapsed one, or replaces a name by its
+    definition; Ctrl+wheel zooms."""
 
     pointed = Signal(object)
-    """Emitted with the `Spot` under the pointer."""
+    """Emitted with the `PointerSpot` when what is under the pointer changes."""
     settled = Signal()
     """Emitted when all entries are typeset."""
 
@@ -72,9 +72,9 @@ class FormulasView(QAbstractScrollArea):
         """Symbols whose terms are marked, and rows and columns by label."""
         self.marked_labels: frozenset[str] = frozenset()
         self.tallest = TALLEST
-        self._spot = Spot()
-        self._hand = Hand(self.points)
-        PlainKeys(self, typing=False)
+        self._spot = PointerSpot()
+        self._hand = Typesetter(self.points)
+        PlainKeyFilter(self, typing=False)
         self._timer = QTimer(self, interval=WAIT, singleShot=True)
         self._timer.timeout.connect(self._typeset_more)
         self.show_formulas(formulas)
@@ -82,40 +82,40 @@ class FormulasView(QAbstractScrollArea):
     def show_formulas(self, formulas: Formulas) -> None:
         """Show another matrix."""
         self.formulas = formulas
-        self.grid = Grid(formulas.entries, equations=bool(formulas.names))
+        self.grid = FormulaGrid(formulas.entries, equations=bool(formulas.names))
         self.chosen.clear()
-        self._begin()
+        self._begin_typesetting()
 
-    def _begin(self) -> None:
+    def _begin_typesetting(self) -> None:
         if self._hand.size != self.points:
-            self._hand = Hand(self.points)
-        self.grid.begin(self._hand)
+            self._hand = Typesetter(self.points)
+        self.grid.begin_typesetting(self._hand)
         self._laid_out = 0.0
         self._typeset_more()
 
     def _typeset_more(self) -> None:
-        """Typeset a little immediately and the rest in time slices."""
-        if not self._work():
-            slices().add(self, self._work)
+        """Typeset some entries at once and the rest in time slices."""
+        if not self._typeset_some():
+            shared_slices().add(self, self._typeset_some)
 
     _done = False
 
-    def _work(self, seconds: float = SLICE) -> bool:
-        """Continue for the given time; return True when there is nothing left to do."""
-        self._done = self.grid.work(seconds)
+    def _typeset_some(self, seconds: float = SLICE) -> bool:
+        """Continue typesetting for the given time; return True when nothing is left."""
+        self._done = self.grid.typeset_some(seconds)
         if self._done or time.perf_counter() > self._laid_out + LAY_OUT_EVERY:
             self._lay_out()
             self._laid_out = time.perf_counter()
         if self._done:
             self.settled.emit()
-        elif self.grid.preparing:
+        elif self.grid.is_preparing:
             self._timer.start()
-        return self._done or self.grid.preparing
+        return self._done or self.grid.is_preparing
 
     _laid_out = 0.0
 
     @property
-    def done(self) -> bool:
+    def is_typeset(self) -> bool:
         """True when all entries are typeset."""
         return self._done
 
@@ -126,18 +126,18 @@ class FormulasView(QAbstractScrollArea):
         if not name or self.formulas.names:
             return []
         known = {"CM": "C", "tau": "τ"}
-        token = self._hand.lettered(known.get(name, name), indices.strip("[]"), 0, ())
-        return [token, self._hand.sign(" =  ")]
+        token = self._hand.letter_token(known.get(name, name), indices.strip("[]"), 0, ())
+        return [token, self._hand.upright_token(" =  ")]
 
     def _name_tokens(self, name: str) -> list[Token]:
-        """Return the tokens of a name before its equation."""
-        return [self._hand.symbol(name), self._hand.sign(" = ")]
+        """Return the tokens of a name in front of its equation."""
+        return [self._hand.symbol_token(name), self._hand.upright_token(" = ")]
 
     def _lay_out(self) -> None:
         left = sum(token.width for token in self._heading_tokens())
         left += max((sum(t.width for t in self._name_tokens(name)) for name in self.formulas.names), default=0.0)
         self.grid.lay_out(self.formulas.columns, left)
-        labels = [self._hand.advance(label, True) for label in self.formulas.rows]
+        labels = [self._hand.text_width(label, True) for label in self.formulas.rows]
         right = self.grid.right + (max(labels) + 14.0 if labels else 4.0)
         self.content = QSize(int(max(self.grid.width, right)) + 2, int(self.grid.height) + 4)
         bar = self.horizontalScrollBar().sizeHint().height()
@@ -161,51 +161,51 @@ class FormulasView(QAbstractScrollArea):
         self._lay_out()
 
     def zoom(self, factor: float) -> None:
-        """Scale the letters."""
+        """Multiply the font size by a factor."""
         self.points = min(max(self.points * factor, SIZES[0]), SIZES[1])
-        self._begin()
+        self._begin_typesetting()
 
     # ------------------------------------------------------------------------------- verbs
 
-    def show_entry(self, cell: Cell, shown: bool) -> None:
+    def show_entry(self, cell: FormulaCell, expanded: bool) -> None:
         """Expand a collapsed entry, or collapse it."""
-        cell.shown = shown
-        self._begin()
+        cell.shown = expanded
+        self._begin_typesetting()
 
     def refresh(self) -> None:
-        """Typeset the displayed state of all cells."""
-        self._begin()
+        """Typeset all cells again in their current display state."""
+        self._begin_typesetting()
 
     def name_subexpressions(self, named: bool) -> None:
-        """Write entries with names for common subexpressions, or in full."""
+        """Show entries with names for common subexpressions, or in full."""
         self.grid.name_subexpressions() if named else self.grid.write_in_full()
-        self._begin()
+        self._begin_typesetting()
 
-    def mark(self, symbols: Collection[str], labels: Collection[str] = ()) -> None:
-        """Highlight the terms with these symbols, and the rows and columns with these labels."""
+    def highlight(self, symbols: Collection[str], labels: Collection[str] = ()) -> None:
+        """Highlight the terms that contain these symbols, and the rows and columns with these labels."""
         marked = frozenset(symbols), frozenset(labels)
         if marked != (self.marked, self.marked_labels):
             self.marked, self.marked_labels = marked
             self.viewport().update()
 
-    def chosen_entries(self) -> list[list[Form]]:
-        """Return the selected entries row by row; all if none is selected."""
+    def selected_entries(self) -> list[list[Form]]:
+        """Return the selected entries row by row; all entries if none is selected."""
         if not self.chosen:
             return [list(row) for row in self.formulas.entries]
         rows = sorted({i for i, _ in self.chosen})
         return [[self.formulas.entries[i][j] for k, j in sorted(self.chosen) if k == i] for i in rows]
 
     def copy(self, language: str = "text") -> None:
-        """Copy the selected entries (all if none is selected) in a language."""
+        """Copy the selected entries (all if none is selected), written in a language such as LaTeX."""
         rows = [
-            " & ".join(text(f, language) for f in row)
+            " & ".join(format_form(f, language) for f in row)
             if language == "latex"
-            else "\t".join(text(f, language) for f in row)
-            for row in self.chosen_entries()
+            else "\t".join(format_form(f, language) for f in row)
+            for row in self.selected_entries()
         ]
         if self.formulas.names:
             rows_ = sorted({i for i, _ in self.chosen}) or range(len(self.formulas.names))
-            front = [text(Symbol(self.formulas.names[i]), language) for i in rows_]
+            front = [format_form(Symbol(self.formulas.names[i]), language) for i in rows_]
             rows = [f"{name} = {row}" for name, row in zip(front, rows, strict=True)]
         QGuiApplication.clipboard().setText((" \\\\\n" if language == "latex" else "\n").join(rows))
 
@@ -220,7 +220,7 @@ class FormulasView(QAbstractScrollArea):
         seen = QRectF(event.rect()).translated(self.horizontalScrollBar().value(), self.verticalScrollBar().value())
         letters = self.palette().color(QPalette.ColorRole.Text)
         painter.setPen(letters)
-        self._paint_head(painter)
+        self._paint_heading(painter)
         self._paint_labels(painter)
         painter.setPen(letters)
         grid = self.grid
@@ -230,17 +230,17 @@ class FormulasView(QAbstractScrollArea):
             for j, (left, width) in enumerate(zip(grid.lefts, grid.widths, strict=True)):
                 if left <= seen.right() and left + width >= seen.left():
                     self._paint_background(painter, i, j)
-                    self._paint_cell(painter, grid.cells[i][j], *grid.place(i, j), seen)
+                    self._paint_cell(painter, grid.cells[i][j], *grid.cell_corner(i, j), seen)
         for cell, (left, top, height) in zip(grid.definitions, grid.below, strict=True):
             if top <= seen.bottom() and top + height >= seen.top():
                 self._paint_definition(painter, cell, left, top, seen)
 
-    def _paint_head(self, painter: QPainter) -> None:
+    def _paint_heading(self, painter: QPainter) -> None:
         grid, hand = self.grid, self._hand
         top, bottom = grid.tops[0] if grid.tops else 0.0, grid.bottom
         x, middle = 0.0, (top + bottom) / 2.0 + hand.axis
         for token in self._heading_tokens():
-            hand.paint(painter, token, x, middle)
+            hand.paint_token(painter, token, x, middle)
             x += token.width
         if self.formulas.names:
             self._paint_names(painter)
@@ -253,20 +253,20 @@ class FormulasView(QAbstractScrollArea):
             painter.drawPolyline(QPolygonF([QPointF(*corner) for corner in corners]))
 
     def _paint_names(self, painter: QPainter) -> None:
-        """Paint the names of equations, on the first line of each."""
+        """Paint the name in front of each equation, on its first line."""
         grid = self.grid
         for i, name in enumerate(self.formulas.names):
-            cell, (x, top) = grid.cells[i][0], grid.place(i, 0)
+            cell, (x, top) = grid.cells[i][0], grid.cell_corner(i, 0)
             up = cell.setting.lines[0][0] if cell.shown and cell.setting else self._hand.size
             tokens = self._name_tokens(name)
             x -= sum(token.width for token in tokens)
             if name in (*self.marked, *self._spot.symbols):
                 wide = tokens[0].width + 2.0
                 painter.fillRect(
-                    QRectF(x - 1.0, top + up - tokens[0].ascent, wide, self._hand.size * 1.2), self._tint(70)
+                    QRectF(x - 1.0, top + up - tokens[0].ascent, wide, self._hand.size * 1.2), self._highlight_color(70)
                 )
             for token in tokens:
-                self._hand.paint(painter, token, x, top + up)
+                self._hand.paint_token(painter, token, x, top + up)
                 x += token.width
 
     def _paint_labels(self, painter: QPainter) -> None:
@@ -283,81 +283,83 @@ class FormulasView(QAbstractScrollArea):
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, label)
 
     def _paint_background(self, painter: QPainter, i: int, j: int) -> None:
-        """Paint the background of an entry: selected, highlighted by its row or column, or under the pointer."""
+        """Paint the background of an entry that is selected, under the pointer, or highlighted by its row or column."""
         grid, rows, columns = self.grid, self.formulas.rows, self.formulas.columns
         place = QRectF(grid.lefts[j] - 8.0, grid.tops[i] + 1.0, grid.widths[j] + 16.0, grid.heights[i] - 2.0)
         labels = {rows[i]} if rows else set()
         labels |= {columns[j]} if columns else set()
         if (i, j) in self.chosen:
-            painter.fillRect(place, self._tint(70))
+            painter.fillRect(place, self._highlight_color(70))
         elif labels & self.marked_labels:
-            painter.fillRect(place, self._tint(24))
+            painter.fillRect(place, self._highlight_color(24))
         elif (i, j) == (self._spot.row, self._spot.column):
-            painter.fillRect(place, self._tint(14))
+            painter.fillRect(place, self._highlight_color(14))
 
-    def _tint(self, strength: int) -> QColor:
+    def _highlight_color(self, strength: int) -> QColor:
         color = self.palette().color(QPalette.ColorRole.Link)
         color.setAlpha(strength)
         return color
 
-    def _paint_cell(self, painter: QPainter, cell: Cell, x: float, y: float, seen: QRectF) -> None:
+    def _paint_cell(self, painter: QPainter, cell: FormulaCell, x: float, y: float, visible: QRectF) -> None:
         letters = self.palette().color(QPalette.ColorRole.Text)
         if cell.shown and cell.setting is not None:
             marked = self.marked | frozenset(self._spot.symbols)
-            cell.setting.paint(painter, x, y, (seen.top(), seen.bottom()), marked, (letters, self._tint(70)))
+            cell.setting.paint(
+                painter, x, y, (visible.top(), visible.bottom()), marked, (letters, self._highlight_color(70))
+            )
             return
-        width, height = self.grid.size(cell)
+        width, height = self.grid.cell_size(cell)
         painter.setPen(self.palette().color(QPalette.ColorRole.Link))
         painter.setFont(self._hand.fonts[1])
-        words = cell.note if cell.shown is False else "…"
+        words = cell.collapsed_text if cell.shown is False else "…"
         painter.drawText(QRectF(x, y, width, height), Qt.AlignmentFlag.AlignCenter, words)
         painter.setPen(letters)
 
-    def _paint_definition(self, painter: QPainter, cell: Cell, left: float, top: float, seen: QRectF) -> None:
+    def _paint_definition(self, painter: QPainter, cell: FormulaCell, left: float, top: float, visible: QRectF) -> None:
         hand = self._hand
-        tokens = [hand.symbol(cell.name), hand.sign(" = ")]
+        tokens = [hand.symbol_token(cell.name), hand.upright_token(" = ")]
         up = cell.setting.lines[0][0] if cell.shown and cell.setting else hand.size
         x = left - sum(token.width for token in tokens)
         painter.setPen(self.palette().color(QPalette.ColorRole.Link))
         if cell.name in (*self.marked, *self._spot.symbols):
-            painter.fillRect(QRectF(x - 2.0, top, left - x, hand.size * 1.3), self._tint(70))
+            painter.fillRect(QRectF(x - 2.0, top, left - x, hand.size * 1.3), self._highlight_color(70))
         for token in tokens:
-            hand.paint(painter, token, x, top + up)
+            hand.paint_token(painter, token, x, top + up)
             x += token.width
-        self._paint_cell(painter, cell, left, top, seen)
+        self._paint_cell(painter, cell, left, top, visible)
 
     # ------------------------------------------------------------------------------- pointer and keys
 
-    def _at(self, place: QPointF) -> tuple[Cell | None, Spot]:
-        x, y = place.x() + self.horizontalScrollBar().value(), place.y() + self.verticalScrollBar().value()
-        found = self.grid.at(x, y)
+    def _find_spot(self, position: QPointF) -> tuple[FormulaCell | None, PointerSpot]:
+        x, y = position.x() + self.horizontalScrollBar().value(), position.y() + self.verticalScrollBar().value()
+        found = self.grid.find_cell(x, y)
         if found is None:
-            return None, Spot()
+            return None, PointerSpot()
         cell, i, j, left, top = found
-        token = cell.setting.at(x - left, y - top) if cell.shown and cell.setting else None
-        return cell, Spot(token.symbols if token else (), i, j)
+        token = cell.setting.find_token(x - left, y - top) if cell.shown and cell.setting else None
+        return cell, PointerSpot(token.symbols if token else (), i, j)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Report the symbol or entry under the pointer."""
-        cell, spot = self._at(event.position())
+        cell, spot = self._find_spot(event.position())
         folded = cell is not None and cell.shown is False
         link = folded or any(name in self.grid.meaning for name in spot.symbols)
         self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if link else Qt.CursorShape.ArrowCursor)
         if spot != self._spot:
             self._spot = spot
-            words = self.words(spot)
+            words = self.describe_spot(spot)
             QToolTip.showText(
-                event.globalPosition().toPoint(), as_tip(words), self.viewport()
+                event.globalPosition().toPoint(), escape_tip(words), self.viewport()
             ) if words else QToolTip.hideText()
             self.viewport().update()
             self.pointed.emit(spot)
 
-    def words(self, spot: Spot) -> str:
-        """Describe a symbol or entry."""
+    def describe_spot(self, spot: PointerSpot) -> str:
+        """Return a description of the symbol or entry under the pointer."""
         lines = []
         for name in spot.symbols:
             if name in self.grid.meaning:
-                definition = text(self.grid.meaning[name])
+                definition = format_form(self.grid.meaning[name])
                 lines.append(f"{name} = {definition[:200]}{' …' if len(definition) > 200 else ''}  (click: substitute)")
             elif name in self.formulas.symbols:
                 lines.append(f"{name}: {self.formulas.symbols[name]}")
@@ -371,21 +373,21 @@ class FormulasView(QAbstractScrollArea):
 
     def leaveEvent(self, event: object) -> None:
         """Report that nothing is under the pointer."""
-        if self._spot != Spot():
-            self._spot = Spot()
+        if self._spot != PointerSpot():
+            self._spot = PointerSpot()
             self.viewport().update()
             self.pointed.emit(self._spot)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Expand a collapsed entry, replace a name by its definition, or select an entry."""
-        cell, spot = self._at(event.position())
+        cell, spot = self._find_spot(event.position())
         if cell is not None and cell.shown is False:
             self.show_entry(cell, True)
             return
         name = next((name for name in spot.symbols if name in self.grid.meaning), "")
         if name and event.button() == Qt.MouseButton.LeftButton:
-            self.grid.unfold(name)
-            self._begin()
+            self.grid.toggle_definition(name)
+            self._begin_typesetting()
             return
         adds = event.modifiers() & Qt.KeyboardModifier.ControlModifier
         place = (spot.row, spot.column)

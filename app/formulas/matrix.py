@@ -1,4 +1,4 @@
-"""Numeric matrices on screen: numbers as text between brackets, columns aligned at the decimal point."""
+"""Numerical matrices on screen: text between brackets, with columns aligned at the decimal point."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.formulas.layout import Hand
+from app.formulas.layout import Typesetter
 from core.functions.results import Matrix
-from core.functions.text import number
+from core.functions.text import format_number
 
 DIGITS = 5
 _GAP, _PAD, _ROW = 18.0, 7.0, 1.45
@@ -53,9 +53,9 @@ class MatrixView(QWidget):
             self._widths.append(max(width, wanted))
         self._heights = [max(metrics.height() * _ROW, *(e.height + 6.0 for e in row)) for row in self._texts]
         self._top = metrics.height() * 1.3 if labels else 2.0
-        self._hand = Hand(metrics.height())
+        self._hand = Typesetter(metrics.height())
         symbol = self._matrix.symbol
-        self._head = [*self._hand.title(symbol), self._hand.sign(" = ")] if symbol else []
+        self._head = [*self._hand.title_tokens(symbol), self._hand.upright_token(" = ")] if symbol else []
         head = sum(token.width for token in self._head) + 4.0 if self._head else 0.0
         self._bracket = head
         self._inside = sum(self._widths) + _GAP * max(0, columns - 1) + 2 * _PAD
@@ -77,7 +77,7 @@ class MatrixView(QWidget):
         middle = self._top + height / 2.0
         x = 0.0
         for token in self._head:
-            self._hand.paint(painter, token, x, middle + self._hand.axis)
+            self._hand.paint_token(painter, token, x, middle + self._hand.axis)
             x += token.width
         painter.setFont(self.font())
         self._paint_brackets(painter, height)
@@ -117,10 +117,10 @@ class MatrixView(QWidget):
 
 
 class _MatrixEntry:
-    """One entry: a number as text, split at its decimal point, or a formula as it is written."""
+    """One entry: a number split at its decimal point, or a formula as written."""
 
     def __init__(self, entry: float | str) -> None:
-        self.text = entry if isinstance(entry, str) else number(entry, DIGITS)
+        self.text = entry if isinstance(entry, str) else format_number(entry, DIGITS)
         self.centred = isinstance(entry, str)
         self.before = self.after = self.height = 0.0
 
@@ -134,5 +134,5 @@ class _MatrixEntry:
         self.height = metrics.height()
 
     def paint(self, painter: QPainter, x: float, baseline: float) -> None:
-        """Paint it, aligned at x."""
+        """Paint the entry with its decimal point aligned at x."""
         painter.drawText(QPointF(x - self.before, baseline), self.text)

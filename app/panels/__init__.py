@@ -1,5 +1,5 @@
-"""Declaration of a panel: each panel's folder has a `PANEL`, and a `panel.py` that is loaded when the panel is
-created."""
+"""Declaration of the panels: each panel's folder declares a `PANEL` and has a `panel.py` that is imported when the
+panel is created."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEFT, RIGHT, BOTTOM = "left", "right", "bottom"
 
 
 class Panel(NamedTuple):
-    """Declaration of a panel and its initial position.
+    """Declaration of a panel: its title, initial position, help, and the function that creates it.
 
     make   : makes it, for a window
     order  : its place among the others, in tabs and in the menu
@@ -47,8 +47,8 @@ class Panel(NamedTuple):
         import_module(f"{__package__}.{self.id}.panel")
 
 
-def panels() -> list[Panel]:
-    """Return the `PANEL` of every panel folder, in their order."""
+def declared_panels() -> list[Panel]:
+    """Return the `PANEL` of every panel folder, sorted by their order."""
     folders = (found.name for found in iter_modules([str(Path(__file__).parent)]) if found.ispkg)
     modules = (import_module(f"{__package__}.{name}") for name in folders)
     return sorted((module.PANEL for module in modules), key=lambda panel: panel.order)

@@ -1,1 +1,1 @@
-"""Playback in the window: the clock, the timeline, and results that change with time."""
+"""Playback in the window: the player, the timeline, and results that vary over time."""

@@ -8,22 +8,23 @@ import numpy as np
 
 from app.background.signals import Signal
 from core.functions.results import EllipsoidField, PoseSequence
-from viz.film.footage import shown_pose
+from viz.film.footage import shown_pose_index
 
 if TYPE_CHECKING:
     from app.document.session import Session
     from core.mechanism import Mechanism
 
 RATE = 25
-"""Poses per second when there are many; a sequence lasts at least `SHORTEST` s, a pose at most `LONGEST_STEP` s."""
+"""Poses per second for long sequences; a sequence lasts at least `SHORTEST` s, and each pose at most `LONGEST_STEP` s.
+"""
 SHORTEST = 2.5
 LONGEST_STEP = 0.5
 SAME_PLACE_TOLERANCE = 1e-9
-"""Difference below which entries of poses (m, or of a rotation matrix) count as equal."""
+"""Tolerance within which the entries of two pose matrices (m, or rotation matrix) count as equal."""
 
 
-class Sequence:
-    """Sequence of poses; a `Strip` of the player while it is shown pose by pose."""
+class PosePlayback:
+    """Sequence of poses that the player can play."""
 
     changed = Signal()
     """Emitted when another sequence is opened or closed, or another pose is shown."""
@@ -48,16 +49,16 @@ class Sequence:
         self.index = 0
         self._time = 0.0
 
-    def open(self, poses: PoseSequence, field: EllipsoidField | None) -> None:
-        """Open a sequence at its first pose."""
+    def open_sequence(self, poses: PoseSequence, field: EllipsoidField | None) -> None:
+        """Open a sequence and go to its first pose."""
         self.foreign = poses.model is not None and poses.model != self._session.model
         self.poses, self.field, self.index = poses, field, 0
-        mech = self.mech
+        mech = self.mechanism
         self.names = mech.frame_names
         self.arrays = self._frame_poses(poses)
 
-    def holds(self) -> bool:
-        """Return True if the poses still apply to the machine in its current state."""
+    def is_still_valid(self) -> bool:
+        """Return True if the poses are still valid for the machine in its current state."""
         poses = self.poses
         mech = self._session.mech
         if poses is None or self.names != mech.frame_names:
@@ -68,22 +69,22 @@ class Sequence:
 
     def _frame_poses(self, poses: PoseSequence) -> list[np.ndarray]:
         """Return the poses of all frames, (n, 4, 4) each."""
-        mech = self.mech
+        mech = self.mechanism
         return [np.asarray(mech.poses(np.array(q), p=dict(p))) for q, p in zip(poses.q, poses.p, strict=True)]
 
-    def open_single(self, poses: PoseSequence, field: EllipsoidField) -> None:
-        """Open an ellipsoid at the machine's own pose."""
+    def open_ellipsoid(self, poses: PoseSequence, field: EllipsoidField) -> None:
+        """Open an ellipsoid at the current pose of the machine."""
         self.poses, self.field = poses, field
 
     def clear(self) -> None:
-        """Clear the sequence without emitting a signal."""
+        """Clear the sequence without emitting signals."""
         self.poses = self.field = None
         self.arrays = []
         self._time = 0.0
 
-    def leave(self) -> None:
+    def close_sequence(self) -> None:
         """Close the open sequence and remove its result from the scene."""
-        was = self.active
+        was = self.is_open
         self.left.emit()
         if was:
             self.changed.emit()
@@ -91,30 +92,30 @@ class Sequence:
     # ----------------------------------------------------------------------------- what it is
 
     @property
-    def mech(self) -> Mechanism:
-        """Return the machine to which the poses apply."""
+    def mechanism(self) -> Mechanism:
+        """Machine to which the poses apply."""
         own = self._session.mech
         return own.updated(self.poses.model) if self.foreign and self.poses is not None else own
 
     @property
-    def active(self) -> bool:
+    def is_open(self) -> bool:
         """True while a sequence is open."""
         return self.poses is not None
 
     @property
-    def animated(self) -> bool:
+    def is_animated(self) -> bool:
         """True while the open sequence is shown pose by pose."""
         return self.poses is not None and self.poses.display == "animate" and len(self.arrays) > 1
 
     @property
-    def steppable(self) -> bool:
-        """True while several valid poses are shown in the scene at once, each of which can be stepped to."""
-        several = self.poses is not None and not self.animated and len(self.arrays) > 1
+    def can_step(self) -> bool:
+        """True while several valid poses are shown in the scene at once and the user can step through them."""
+        several = self.poses is not None and not self.is_animated and len(self.arrays) > 1
         return several and self.field is None and not self.foreign
 
     @property
-    def pose(self) -> np.ndarray | None:
-        """Return the shown pose (nq,), or None if the edited machine cannot take it."""
+    def shown_pose(self) -> np.ndarray | None:
+        """The pose shown, (nq,); None if the machine has been edited and cannot be put into this pose."""
         if self.poses is None or self.foreign or not self.arrays:
             return None
         now = self._session.p
@@ -125,57 +126,57 @@ class Sequence:
     # ----------------------------------------------------------------------------- the strip
 
     @property
-    def interval(self) -> float:
-        """Return the time for which a pose is shown, s."""
+    def pose_duration(self) -> float:
+        """Time for which each pose is shown, s."""
         return min(LONGEST_STEP, max(1.0 / RATE, SHORTEST / max(1, len(self.arrays))))
 
     @property
-    def ends(self) -> tuple[float, float]:
-        """Return first and last time, s."""
-        return 0.0, self.interval * max(len(self.arrays) - 1, 0)
+    def time_range(self) -> tuple[float, float]:
+        """First and last time, s."""
+        return 0.0, self.pose_duration * max(len(self.arrays) - 1, 0)
 
     @property
     def time(self) -> float:
-        """Return the time of the playhead, s."""
+        """Time of the playhead, s."""
         return self._time
 
     @property
-    def times(self) -> int:
+    def sample_count(self) -> int:
         """Return the number of poses that are played."""
-        return len(self.arrays) if self.animated or self.steppable else 0
+        return len(self.arrays) if self.is_animated or self.can_step else 0
 
     def seek(self, time: float) -> None:
         """Show the pose at a time."""
-        if self.active:
+        if self.is_open:
             self._time = time
-            index = shown_pose(time, self.interval, len(self.arrays))
+            index = shown_pose_index(time, self.pose_duration, len(self.arrays))
             if index != self.index:
-                self.show(index)
+                self.show_pose(index)
 
-    def step(self, count: int) -> None:
+    def step_by(self, count: int) -> None:
         """Move by a number of poses."""
-        if self.active:
+        if self.is_open:
             index = min(max(self.index + count, 0), len(self.arrays) - 1)
-            self._time = index * self.interval
-            self.show(index)
+            self._time = index * self.pose_duration
+            self.show_pose(index)
 
-    def show(self, index: int) -> None:
+    def show_pose(self, index: int) -> None:
         """Show a pose."""
         self.index = index
         self.stepped.emit()
         self.changed.emit()
 
-    def words(self) -> str:
-        """Return the number of the shown pose and their total as text."""
+    def description(self) -> str:
+        """Return the number of the pose shown and the total number of poses, as text."""
         if self.poses is None:
             return ""
         count = len(self.poses.q)
         title = self.field.title if self.field is not None else self.poses.title
         if count == 1:
             return title or "Pose"
-        if self.steppable:
+        if self.can_step:
             return f"{title or 'Pose'} · {self.index + 1} / {count}"
-        if not self.animated:
+        if not self.is_animated:
             return f"{title or 'Sequence'} · {count} poses"
         ranges = self.poses.ranges
         text = f"{self.index + 1} / {count}"

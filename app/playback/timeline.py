@@ -1,4 +1,4 @@
-"""The timeline below the 3-D view, for runs and sequences of poses; visible while there is something to play."""
+"""The timeline below the 3-D view, for runs and sequences of poses; visible if there is something to play."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QToolTip, QVBoxLayout, QWidget
 
 from app.background.signals import Lifetime
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.playback.clock import SPEEDS
-from app.playback.mode_lanes import ModeLanes
+from app.playback.mode_lanes import StateLanes
 from app.preferences.icons import icon
 from app.widgets.label import Label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from app.document.run_tree import Record
+    from app.document.run_tree import RunRecord
     from app.document.session import Session
     from app.playback.clock import Player
-    from app.playback.sequence import Sequence
+    from app.playback.sequence import PosePlayback
     from app.preferences.theme import Theme
 
 BUTTONS = ("play.first", "play.back", "play.toggle", "play.forward", "play.last")
 WIDE = 590
-"""Width below which speeds, jumps to both ends and the total time are hidden, pixels; keys and the menu provide them
-too."""
+"""Width, in pixels, below which speed, jumps to both ends and the total time are hidden; shortcuts and the menu provide
+these too."""
 OPTIONAL = ("play.first", "play.last")
 MORE = (
     "play.from_here",
@@ -52,13 +52,13 @@ MORE = (
 )
 NARROW = 455
 GRIP = 5.0
-"""Distance from a mark within which the pointer grabs it, pixels."""
+"""Distance from a mark, in pixels, within which the pointer can grab it."""
 EDGE = 7.0
-"""Margin at both ends of the track, so that the playhead is fully visible, pixels."""
+"""Margin at both ends of the track, in pixels, so that the playhead is always fully visible."""
 
 
-class Mark(NamedTuple):
-    """Mark at a fraction of the track: a branch below it, or an event's flag above it."""
+class TrackMark(NamedTuple):
+    """Mark at a fraction of the track: a branch of another run below the track, or the flag of an event above it."""
 
     share: float
     color: str
@@ -66,13 +66,13 @@ class Mark(NamedTuple):
 
     @property
     def is_flag(self) -> bool:
-        """True if the mark has an event text."""
+        """True if the mark is the flag of an event."""
         return bool(self.text)
 
 
-class Scrubber(QWidget):
-    """Track with the playhead. Emits `dragged(share)` while scrubbing, `spanned(a, b)` while an interval is chosen with
-    Shift (as fractions of the track), `placed` when its position changes."""
+class TimeTrack(QWidget):
+    """Track with the playhead. Emits `dragged(share)` while the user drags the playhead, `spanned(a, b)` while the user
+    selects an interval with Shift (as fractions of the track), and `placed` when the position of the track changes."""
 
     dragged = Signal(float)
     spanned = Signal(float, float)
@@ -85,37 +85,37 @@ class Scrubber(QWidget):
         self.color = ""
         self.growing = False
         self.span: tuple[float, float] | None = None
-        self.marks: tuple[Mark, ...] = ()
+        self.marks: tuple[TrackMark, ...] = ()
         self._from: float | None = None
         self.setMinimumWidth(60)
         self.setFixedHeight(26)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setToolTip(
-            "Drag to any time · Shift+drag selects an interval; drag its marks · double-click: the whole run"
+            "Drag to any time · Shift+drag selects an interval, whose ends can be dragged · double-click: whole run"
         )
         self.setAccessibleName("Timeline")
 
     def sizeHint(self) -> QSize:
-        """Return a wide size."""
+        """Return the preferred size."""
         return QSize(320, 26)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Report the new position when longer numbers next to the track change its width."""
+        """Emit `placed`, because longer numbers next to the track may have changed its width."""
         super().resizeEvent(event)
         self.placed.emit()
 
     def moveEvent(self, event: QMoveEvent) -> None:
-        """Report the new position when buttons before the track appear or disappear."""
+        """Emit `placed`, because buttons before the track may have appeared or disappeared."""
         super().moveEvent(event)
         self.placed.emit()
 
-    def _share_at(self, event: QMouseEvent) -> float:
+    def _track_fraction_at(self, event: QMouseEvent) -> float:
         return min(max((event.position().x() - EDGE) / max(self.width() - 2 * EDGE, 1.0), 0.0), 1.0)
 
     def _fixed_end(self, event: QMouseEvent) -> float | None:
-        """Return the end of the interval that stays fixed while the mark under the pointer is moved; None if there is
-        no mark."""
+        """Return the end of the interval that stays fixed while the user moves the mark under the pointer; None if
+        there is no mark."""
         if self.span is None:
             return None
         x, width = event.position().x() - EDGE, max(self.width() - 2 * EDGE, 1.0)
@@ -125,11 +125,11 @@ class Scrubber(QWidget):
         return self.span[1] if near[0] <= near[1] else self.span[0]
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Move the playhead; with Shift begin an interval, or grab one of its marks."""
+        """Move the playhead; with Shift begin an interval, or grab one of its ends."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
-        share, held = self._share_at(event), self._fixed_end(event)
-        flag = self.flag_at(event.position())
+        share, held = self._track_fraction_at(event), self._fixed_end(event)
+        flag = self.event_flag_at(event.position())
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self._from = share
         elif held is not None:
@@ -140,34 +140,34 @@ class Scrubber(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Move the playhead or the end of the interval."""
         if self._from is not None:
-            self.spanned.emit(*sorted((self._from, self._share_at(event))))
+            self.spanned.emit(*sorted((self._from, self._track_fraction_at(event))))
         elif event.buttons() & Qt.MouseButton.LeftButton:
-            self.dragged.emit(self._share_at(event))
+            self.dragged.emit(self._track_fraction_at(event))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """End the drag."""
         self._from = None
 
-    def flag_at(self, at: QPointF) -> Mark | None:
-        """Return the flag under the pointer, above the track."""
-        if at.y() > self.height() / 2 - 3.0:
+    def event_flag_at(self, position: QPointF) -> TrackMark | None:
+        """Return the flag at a position above the track; None if there is none."""
+        if position.y() > self.height() / 2 - 3.0:
             return None
         width = max(self.width() - 2 * EDGE, 1.0)
-        near = [(abs(EDGE + mark.share * width - at.x()), mark) for mark in self.marks if mark.is_flag]
+        near = [(abs(EDGE + mark.share * width - position.x()), mark) for mark in self.marks if mark.is_flag]
         gap, mark = min(near, key=lambda pair: pair[0], default=(GRIP + 1.0, None))
         return mark if gap <= GRIP else None
 
     def event(self, event: QEvent) -> bool:
         """Show the tool tip of a flag."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            flag = self.flag_at(QPointF(event.pos()))
+            flag = self.event_flag_at(QPointF(event.pos()))
             if flag is not None:
-                QToolTip.showText(event.globalPos(), as_tip(flag.text), self)
+                QToolTip.showText(event.globalPos(), escape_tip(flag.text), self)
                 return True
         return super().event(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Reset the interval to the whole track."""
+        """Extend the interval to the whole track."""
         self.spanned.emit(0.0, 1.0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -212,15 +212,15 @@ class Scrubber(QWidget):
 
 
 class Timeline(QWidget):
-    """Buttons, track, time, speed."""
+    """Timeline: buttons, track, time, and speed."""
 
-    def __init__(self, session: Session, player: Player, sequence: Sequence, theme: Theme) -> None:
+    def __init__(self, session: Session, player: Player, sequence: PosePlayback, theme: Theme) -> None:
         super().__init__()
         self._session, self._player, self._sequence = session, player, sequence
         self._buttons: dict[str, QToolButton] = {}
         self.setObjectName("timeline")
         self.setMinimumWidth(NARROW)
-        self.scrubber = Scrubber(theme)
+        self.scrubber = TimeTrack(theme)
         self.label = Label()
         self.label.setMinimumWidth(100)
         self.label.setContentsMargins(0, 0, 4, 0)
@@ -238,28 +238,28 @@ class Timeline(QWidget):
         self._row = QHBoxLayout()
         self._row.setContentsMargins(8, 2, 8, 2)
         self._row.setSpacing(2)
-        self.lanes = ModeLanes(theme)
+        self.lanes = StateLanes(theme)
         whole.addLayout(self._row)
         whole.addWidget(self.lanes)
         self.lanes.sought.connect(lambda time: self._player.scrub(time))
         self._theme = theme
-        self.scrubber.dragged.connect(lambda share: self._player.scrub(self._time_of_share(share)))
-        self.scrubber.spanned.connect(self._set_span)
+        self.scrubber.dragged.connect(lambda share: self._player.scrub(self._time_of_fraction(share)))
+        self.scrubber.spanned.connect(self._set_interval)
         self.scrubber.placed.connect(self._align_lanes)
         self._life = Lifetime()
         self._life.listen(
-            (player.changed, self.refresh),
-            (sequence.changed, self.refresh),
-            (session.runs.changed, self.refresh),
+            (player.changed, self.refresh_all),
+            (sequence.changed, self.refresh_all),
+            (session.runs.changed, self.refresh_all),
             (session.runs.moved, self._on_pose_changed),
             (session.moved, self._on_pose_changed),
         )
         self.hide()
 
-    def fill(self, actions: Mapping[str, QAction]) -> None:
-        """Create the buttons from the table of commands."""
+    def create_buttons(self, actions: Mapping[str, QAction]) -> None:
+        """Create the buttons of the playback commands."""
         self._actions = actions
-        self._buttons = {name: self._button(actions[name]) for name in BUTTONS}
+        self._buttons = {name: self._create_button(actions[name]) for name in BUTTONS}
         for button in self._buttons.values():
             self._row.addWidget(button)
         self._row.addWidget(self.scrubber, 1)
@@ -267,7 +267,7 @@ class Timeline(QWidget):
         self._row.addSpacing(6)
         self._row.addWidget(self.speed)
         for name in ("play.loop", "play.use_pose", "play.close"):
-            self._row.addWidget(self._button(actions[name]))
+            self._row.addWidget(self._create_button(actions[name]))
         more = QToolButton(self, autoRaise=True, toolTip="More playback options", icon=icon("down"))
         more.setAccessibleName(more.toolTip())
         more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -277,10 +277,10 @@ class Timeline(QWidget):
             menu.addAction(actions[name])
         more.setMenu(menu)
         self._row.addWidget(more)
-        self.refresh()
+        self.refresh_all()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Hide the parts that do not fit."""
+        """Hide the parts that do not fit into the new width."""
         super().resizeEvent(event)
         wide = self.width() >= WIDE
         self.layout().activate()
@@ -289,7 +289,7 @@ class Timeline(QWidget):
         self.label.setMinimumWidth(100 if wide else 0)
         self._on_pose_changed()
 
-    def _button(self, action: QAction) -> QToolButton:
+    def _create_button(self, action: QAction) -> QToolButton:
         button = QToolButton(self, autoRaise=True)
         button.setDefaultAction(action)
         button.setIconSize(QSize(18, 18))
@@ -303,51 +303,51 @@ class Timeline(QWidget):
 
     # ------------------------------------------------------------------------------- showing
 
-    def refresh(self) -> None:
+    def refresh_all(self) -> None:
         """Update everything."""
         player, runs = self._player, self._session.runs
-        self.setVisible(player.ready or self._sequence.active or runs.current is not None)
-        record = None if self._shows_sequence else runs.current
-        self.scrubber.setVisible(player.ready)
+        self.setVisible(player.has_content or self._sequence.is_open or runs.current is not None)
+        record = None if self._is_showing_sequence else runs.current
+        self.scrubber.setVisible(player.has_content)
         self.scrubber.color = record.color if record is not None else ""
         self.speed.setCurrentIndex(min(range(len(SPEEDS)), key=lambda k: abs(SPEEDS[k] / player.speed - 1.0)))
-        self.scrubber.span = None if player.span is None else tuple(map(self._share_of_time, player.ends))  # type: ignore[assignment]
-        self.scrubber.marks = self._marks(record)
-        whole = record is not None and player.ready and not player.strip.growing
-        self.lanes.show_run(record.run if whole and record is not None else None, player.strip.ends)
-        self._show_icon()
+        self.scrubber.span = None if player.span is None else tuple(map(self._fraction_of_time, player.time_range))  # type: ignore[assignment]
+        self.scrubber.marks = self._find_marks(record)
+        whole = record is not None and player.has_content and not player.playable.growing
+        self.lanes.show_run(record.run if whole and record is not None else None, player.playable.time_range)
+        self._update_play_icon()
         self._on_pose_changed()
 
-    def _marks(self, record: Record | None) -> tuple[Mark, ...]:
-        """Return marks at branches of other runs and at events."""
+    def _find_marks(self, record: RunRecord | None) -> tuple[TrackMark, ...]:
+        """Return the marks of events, and of the points where other runs branch off."""
         if record is None:
             return ()
         branches = tuple(
-            Mark(self._share_of_time(child.from_time), child.color)
-            for child in self._session.runs.children(record)
+            TrackMark(self._fraction_of_time(child.from_time), child.color)
+            for child in self._session.runs.branches_of(record)
             if child.from_time is not None
         )
-        if self._player.strip.growing:
+        if self._player.playable.growing:
             return branches
         color = self._theme.colors.muted
         at_once = itertools.groupby(record.run.events, key=lambda event: event.time)
         flags = (
-            Mark(self._share_of_time(time), color, "\n".join([*map(str, events), f"at {time:.6g} s"]))
+            TrackMark(self._fraction_of_time(time), color, "\n".join([*map(str, events), f"at {time:.6g} s"]))
             for time, events in at_once
         )
         return (*branches, *flags)
 
     @property
-    def _shows_sequence(self) -> bool:
-        """Return True if the timeline shows a sequence of poses; one that is not played gives way to a run, if there is
-        one."""
+    def _is_showing_sequence(self) -> bool:
+        """True if the timeline shows a sequence of poses. If there is a run, a sequence that is not being played gives
+        way to it."""
         sequence = self._sequence
-        return sequence.active and (self._player.strip is sequence or not self._player.ready)
+        return sequence.is_open and (self._player.playable is sequence or not self._player.has_content)
 
-    def _show_icon(self) -> None:
+    def _update_play_icon(self) -> None:
         toggle = getattr(self, "_actions", {}).get("play.toggle")
         if toggle is not None:
-            toggle.setIcon(icon("pause" if self._player.playing else "play"))
+            toggle.setIcon(icon("pause" if self._player.is_playing else "play"))
 
     def _align_lanes(self) -> None:
         """Align the lanes with the track."""
@@ -358,34 +358,34 @@ class Timeline(QWidget):
     def _on_pose_changed(self, *_: object) -> None:
         if not self.isVisible() and not self.isVisibleTo(self.parentWidget()):
             return
-        strip = self._player.strip
-        self.scrubber.share = self.lanes.share = self._share_of_time(strip.time)
+        strip = self._player.playable
+        self.scrubber.share = self.lanes.share = self._fraction_of_time(strip.time)
         self.lanes.update()
-        if self._shows_sequence:
-            self.label.setText(self._sequence.words())
+        if self._is_showing_sequence:
+            self.label.setText(self._sequence.description())
             self.label.setToolTip("")
             self.label.setEnabled(True)
         else:
-            first, last = strip.ends
+            first, last = strip.time_range
             digits = 3 if last - first < 1000.0 else 1
             more = " …" if strip.growing else ""
             whole = f" / {last:.{digits}f}" if self.width() >= WIDE else ""
             self.label.setText(f"{strip.time:.{digits}f}{whole} s{more}")
-            shown = self._session.following or self._session.runs.current is None
+            shown = self._session.shows_run_pose or self._session.runs.current is None
             self.label.setToolTip(
-                as_tip(strip.words() if shown else "The edited pose is shown; play or scrub shows the run")
+                escape_tip(strip.description() if shown else "The edited pose is shown. Play or scrub to show the run")
             )
             self.label.setEnabled(shown)
         self.scrubber.update()
 
-    def _share_of_time(self, time: float) -> float:
-        first, last = self._player.strip.ends
+    def _fraction_of_time(self, time: float) -> float:
+        first, last = self._player.playable.time_range
         return min(max((time - first) / (last - first), 0.0), 1.0) if last > first else 0.0
 
-    def _time_of_share(self, share: float) -> float:
-        first, last = self._player.strip.ends
-        return first + share * (last - first)
+    def _time_of_fraction(self, fraction: float) -> float:
+        first, last = self._player.playable.time_range
+        return first + fraction * (last - first)
 
-    def _set_span(self, low: float, high: float) -> None:
+    def _set_interval(self, low: float, high: float) -> None:
         whole = low <= 0.0 and high >= 1.0
-        self._player.set_span(None if whole else (self._time_of_share(low), self._time_of_share(high)))
+        self._player.set_interval(None if whole else (self._time_of_fraction(low), self._time_of_fraction(high)))

@@ -1,1 +1,2 @@
-"""Plots of runs: available channels, their columns of data, contents of a plot, and the widgets that draw it."""
+"""Plots of runs: the channels available, the numbers of their curves, the contents of a plot, and the widgets that draw
+it."""

@@ -13,13 +13,13 @@ from app.plotting.curves import LANES
 from app.preferences.theme import Colors
 
 WIDTH = 58
-"""Width of y axes, the same for all so that plots above one another are aligned, pixels."""
+"""Width of each y axis, in pixels; the same for all, so that plots above one another are aligned."""
 BELOW = 5.0
-"""Height of the x axis without its numbers, pixels."""
+"""Height of the x axis without its tick labels, in pixels."""
 
 
-class Box(pg.ViewBox):
-    """View box of the first axis; vertical pan and zoom are passed on to the other axes."""
+class AxisViewBox(pg.ViewBox):
+    """View box of the first y axis; passes vertical pan and zoom on to the other axes."""
 
     def __init__(self) -> None:
         super().__init__(enableMenu=False)
@@ -37,32 +37,32 @@ class Box(pg.ViewBox):
         super().mouseDragEvent(event, axis=axis)
         self._zoom_other_axes(before)
 
-    def _zoom_other_axes(self, before: list[float]) -> None:
+    def _zoom_other_axes(self, old_range: list[float]) -> None:
         after = self.viewRange()[1]
-        span = before[1] - before[0]
-        if after == before or not span:
+        span = old_range[1] - old_range[0]
+        if after == old_range or not span:
             return
         for box in self.others:
             low, high = box.viewRange()[1]
-            shares = (after[0] - before[0]) / span, (after[1] - before[1]) / span
+            shares = (after[0] - old_range[0]) / span, (after[1] - old_range[1]) / span
             box.setYRange(low + shares[0] * (high - low), high + shares[1] * (high - low), padding=0.0)
 
 
 class Axes:
-    """The view boxes of a plot by unit, in order of their first use."""
+    """View boxes of a plot, one per unit, in the order in which the units were first used."""
 
-    def __init__(self, plot: pg.PlotItem, box: Box) -> None:
+    def __init__(self, plot: pg.PlotItem, box: AxisViewBox) -> None:
         self.plot, self.box = plot, box
         self._extra: list[tuple[pg.ViewBox, pg.AxisItem]] = []
         self.units: tuple[str, ...] = ()
         self._reserved = 0.0
         self._spare = (0.0, 0.0)
         """Room left free at the right and above for the sake of proportions."""
-        box.sigResized.connect(self._fit)
+        box.sigResized.connect(self._align_view_boxes)
 
     def set_units(self, units: tuple[str, ...]) -> tuple[str, ...]:
-        """Create the view boxes. Leading ones whose units are unchanged are kept with their curves; returns these
-        units. Curves in the others have to be drawn again."""
+        """Create the view boxes for these units. Leading ones whose units have not changed are kept with their curves,
+        and their units are returned; curves in the others must be drawn again."""
         units = units or ("",)
         kept = next(
             (k for k, pair in enumerate(zip(self.units, units, strict=False)) if pair[0] != pair[1]),
@@ -84,39 +84,39 @@ class Axes:
             box.setXLink(self.box)
             self._extra.append((box, axis))
             self.box.others.append(box)
-        self._fit()
+        self._align_view_boxes()
         return units[:kept]
 
-    def settle(self) -> None:
-        """Compute positions and ranges of view boxes and axes now, so that they are not painted twice."""
+    def update_geometry(self) -> None:
+        """Compute the positions and ranges of view boxes and axes now, so that they are painted only once."""
         self.plot.layout.activate()
         for box in (self.box, *self.box.others):
             box.prepareForPaint()
 
-    def area(self, unit: str) -> pg.ViewBox:
-        """Return the view box for curves of a unit."""
+    def find_view_box(self, unit: str) -> pg.ViewBox:
+        """Return the view box for the curves of a unit."""
         k = self.units.index(unit)
         return self.box if k == 0 else self._extra[k - 1][0]
 
     @property
     def all_axes(self) -> list[pg.AxisItem]:
-        """Return all axes: x, the first y, further ones."""
+        """All axes: x, the first y axis, further y axes."""
         return [self.plot.getAxis("bottom"), self.plot.getAxis("left"), *(axis for _, axis in self._extra)]
 
-    def _fit(self) -> None:
+    def _align_view_boxes(self) -> None:
         place: QRectF = self.box.sceneBoundingRect()
         for box, _ in self._extra:
             box.setGeometry(place)
             box.linkedViewChanged(self.box, box.XAxis)
 
-    def reserve(self, count: int) -> None:
-        """Reserve space on the right for this number of further axes."""
+    def reserve_axes(self, count: int) -> None:
+        """Reserve space on the right for a number of further y axes."""
         self._reserved = count * WIDTH
         self._set_margins()
 
     def keep_aspect(self, aspect: float) -> None:
-        """Reserve space on the right or above so that the plotted area has this ratio of height to width (0: use all
-        space)."""
+        """Add a margin on the right or at the top so that the plotted area has this ratio of height to width (0: use
+        all space)."""
         across, *upright = self.all_axes
         width = self.plot.size().width() - sum(axis.width() for axis in upright) - self._reserved - 5.0
         height = self.plot.size().height() - across.height() - 2.0
@@ -130,8 +130,8 @@ class Axes:
     def _set_margins(self) -> None:
         self.plot.layout.setContentsMargins(1, 1 + self._spare[1], 4 + self._reserved + self._spare[0], 1)
 
-    def label(self) -> None:
-        """Show the units at the y axes."""
+    def label_axes(self) -> None:
+        """Label the y axes with their units."""
         for axis, unit in zip(self.all_axes[1:], self.units, strict=True):
             words = escape(unit)  # axes take HTML
             if axis.labelText == words:
@@ -148,7 +148,7 @@ class Axes:
             axis.setVisible(unit != LANES)
             axis.setWidth(WIDTH if unit != LANES else 0)
 
-    def paint(self, colors: Colors, font: QFont) -> None:
+    def apply_theme(self, colors: Colors, font: QFont) -> None:
         """Apply the colours of a theme."""
         for axis in self.all_axes:
             axis.setSIPrefixEnableRanges(())  # else numbers are scaled even where that is not enabled
@@ -162,7 +162,7 @@ class Axes:
         self._set_axis_widths()
         self.all_axes[0].setHeight(QFontMetricsF(font).height() + BELOW)
 
-    def auto(self) -> None:
-        """Fit all axes to their curves, now and after changes."""
+    def fit_to_curves(self) -> None:
+        """Fit all axes to their curves, now and whenever the curves change."""
         for box in (self.box, *self.box.others):
             box.enableAutoRange()

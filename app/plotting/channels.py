@@ -1,4 +1,5 @@
-"""The channels of a run for choice by the user: a tree by owner, with titles and units. Does not use Qt."""
+"""Channels of a run that the user can choose from: a tree grouped by element, with titles and units. Does not use
+Qt."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from app.widgets.quantities.quantity_text import Measure, Units, measure_of
 from core.errors import ExpressionError
 from core.later import dataclass
 from core.model.formula.expression import parse
-from core.model.formula.formula_units import bare_numbers
+from core.model.formula.formula_units import numbers_without_unit
 from core.model.units import UNITS
 from core.simulation.run.channels import FRAME
 from core.simulation.run.run import Run
@@ -52,32 +53,32 @@ ENERGIES = {
     "drivers": "work of drivers",
     "balance": "energy balance",
 }
-"""Titles of energy accounts."""
+"""Titles of the terms of the energy balance."""
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A row of the tree: a group (no channel), or a channel with its components below it."""
+class ChannelRow:
+    """Row of the tree: a group (without a channel), or a channel with its components below it."""
 
     text: str
     channel: str = ""
     icon: str = ""
-    children: tuple[Entry, ...] = ()
+    children: tuple[ChannelRow, ...] = ()
 
 
 # ------------------------------------------------------------------------------- names
 
 
-def base(run: Run, name: str) -> tuple[str, str]:
-    """Split a name into (channel, component): "tool.position.x" is the component x of "tool.position"."""
+def split_component(run: Run, name: str) -> tuple[str, str]:
+    """Split a name into (channel, component): "tool.position.x" is component x of "tool.position"."""
     if name in run.channels:
         return name, ""
     head, _, tail = name.rpartition(".")
     return (head, tail) if head in run.channels else (name, "")
 
 
-def components(run: Run, channel: str) -> tuple[str, ...]:
-    """Return the scalar channels that a channel consists of: itself, or "tool.position.x" …"""
+def component_names(run: Run, channel: str) -> tuple[str, ...]:
+    """Return the scalar channels that make up a channel: the channel itself, or "tool.position.x" …"""
     values = run[channel]
     if values.ndim == 1:
         return (channel,)
@@ -88,37 +89,37 @@ def components(run: Run, channel: str) -> tuple[str, ...]:
 # ------------------------------------------------------------------------------- units
 
 
-def measure(run: Run, name: str) -> Measure:
+def physical_dimension(run: Run, name: str) -> Measure:
     """Return the physical dimension of a channel or formula."""
     dimension = run.dimension(name)
     if dimension == "none" and name not in run.channels:
-        return Measure("none", run.computed_channels.measured(name).unit)
+        return Measure("none", run.computed_channels.formula_dimension(name).unit)
     return measure_of(dimension)
 
 
 def plain_number_notes(run: Run, name: str, units: Units) -> list[str]:
-    """Return notes on plain numbers in a formula next to quantities that are displayed in another unit than SI: "180 -
-    elbow.q" is in radians, although its curve is drawn in degrees."""
+    """Return notes about numbers without a unit in a formula, next to quantities that are not displayed in SI units:
+    "180 - elbow.q" is in radians, although its curve is drawn in degrees."""
     if name in run.channels:
         return []
     try:
-        found = list(bare_numbers(parse(name), run.computed_channels.name_dimension))
+        found = list(numbers_without_unit(parse(name), run.computed_channels.name_dimension))
     except ExpressionError:
         return []
     notes = []
     for number, dimension in found:
-        shown = measure_of(dimension.kind).display(units)
+        shown = measure_of(dimension.kind).display_unit(units)
         if shown.symbol != dimension.unit:
             written = {"°": "deg"}.get(shown.symbol, shown.symbol)
             remedy = f"write {number.value:g} {written} for {shown.symbol}" if written in UNITS else "write a unit"
-            notes.append(f"In '{name}' {number.value:g} is in {dimension.unit}; {remedy}.")
+            notes.append(f"In '{name}', the number {number.value:g} is taken in {dimension.unit}; {remedy}.")
     return list(dict.fromkeys(notes))
 
 
 # ------------------------------------------------------------------------------- the tree
 
 
-def tree(run: Run) -> tuple[Entry, ...]:
+def build_channel_tree(run: Run) -> tuple[ChannelRow, ...]:
     """Return all channels of a run, grouped by the element they belong to."""
     mech, model = run.mech, run.model.expanded
     by_owner: dict[str, list[str]] = {}
@@ -139,7 +140,7 @@ def tree(run: Run) -> tuple[Entry, ...]:
     }
     acting: dict[str, list[str]] = {}
     """Joints with contact states, and force elements with friction."""
-    for name, (k, _) in run.computed_channels.modes.things.items():
+    for name, (k, _) in run.computed_channels.modes.contact_elements.items():
         acting.setdefault(run.computed_channels.modes.rows[k].owner, []).append(name)
     joints = [
         owner
@@ -159,20 +160,20 @@ def tree(run: Run) -> tuple[Entry, ...]:
     return tuple(group for group in groups if group.children)
 
 
-def _group_row(title: str, drawing: str, rows: list[Entry], _names: list[str]) -> Entry:
-    return Entry(title, "", drawing, tuple(rows))
+def _group_row(title: str, icon: str, rows: list[ChannelRow], _names: list[str]) -> ChannelRow:
+    return ChannelRow(title, "", icon, tuple(rows))
 
 
-def _owner_row(run: Run, name: str, channels: list[str], drawing: str) -> Entry:
+def _owner_row(run: Run, name: str, channels: list[str], icon: str) -> ChannelRow:
     drawings = {joint.name: joint_icon(joint.kind) for joint in run.model.expanded.joints}
-    return Entry(name, "", drawings.get(name, drawing), tuple(_channel_row(run, channel) for channel in channels))
+    return ChannelRow(name, "", drawings.get(name, icon), tuple(_channel_row(run, channel) for channel in channels))
 
 
-def _joint_row(run: Run, name: str, by_owner: dict[str, list[str]], acting: dict[str, list[str]]) -> Entry:
+def _joint_row(run: Run, name: str, by_owner: dict[str, list[str]], acting: dict[str, list[str]]) -> ChannelRow:
     """Return the row of a joint with its quantities, and below them its friction, stops and limits."""
     entry = _owner_row(run, name, by_owner[name], "joint")
     things = (
-        Entry(
+        ChannelRow(
             thing.removeprefix(f"{name}.").replace("_", " "),
             "",
             "plot",
@@ -185,12 +186,12 @@ def _joint_row(run: Run, name: str, by_owner: dict[str, list[str]], acting: dict
     return replace(entry, children=(*entry.children, *things))
 
 
-def _element_row(run: Run, name: str, by_owner: dict[str, list[str]], drawing: str) -> Entry | None:
-    """Return the row of an element: a sensor shows its value and has its rates below, other elements have only
-    quantities."""
+def _element_row(run: Run, name: str, by_owner: dict[str, list[str]], icon: str) -> ChannelRow | None:
+    """Return the row of an element: a sensor shows its value, with its time derivatives below; other elements have only
+    rows of quantities."""
     own = [name] if name in run.channels else []
     found = own + by_owner.get(name, [])
-    return Entry(name, "", drawing, tuple(_channel_row(run, channel) for channel in found)) if found else None
+    return ChannelRow(name, "", icon, tuple(_channel_row(run, channel) for channel in found)) if found else None
 
 
 _PARTS = {
@@ -202,13 +203,13 @@ _PARTS = {
 }
 
 
-def _channel_row(run: Run, channel: str) -> Entry:
+def _channel_row(run: Run, channel: str) -> ChannelRow:
     """Return the row of a channel, with its components below it if it has several."""
     owner, _, what = channel.rpartition(".")
     title = TITLES.get(what, what) if owner else "value"
     if channel in run.model.expanded.index("sensor"):
         parts: tuple[str, ...] = tuple(filter(None, run.model.expanded.find("sensors", channel).info.components))
-        return Entry("value", channel, "plot", tuple(Entry(p, f"{channel}.{p}", "plot") for p in parts))
+        return ChannelRow("value", channel, "plot", tuple(ChannelRow(p, f"{channel}.{p}", "plot") for p in parts))
     if what in ("length", "force") and (turned := run.dimension(channel)) in ("angle", "torque"):
         title = turned
     if owner in ("energy", "momentum", "constraint"):
@@ -217,22 +218,22 @@ def _channel_row(run: Run, channel: str) -> Entry:
     if what in ("q", "v", "a", "tau") and not parts:
         names = run.mech.q_names if what == "q" else run.mech.v_names
         parts = tuple(n[len(owner) + 1 :] for n in names if n.startswith(f"{owner}."))
-    return Entry(title, channel, "plot", tuple(Entry(p, f"{channel}.{p}", "plot") for p in parts))
+    return ChannelRow(title, channel, "plot", tuple(ChannelRow(p, f"{channel}.{p}", "plot") for p in parts))
 
 
-def leaves(rows: tuple[Entry, ...]) -> Iterator[Entry]:
-    """Iterate over all entries with a channel, depth first."""
+def iterate_channel_rows(rows: tuple[ChannelRow, ...]) -> Iterator[ChannelRow]:
+    """Iterate over all rows with a channel, depth first."""
     for row in rows:
         if row.channel:
             yield row
-        yield from leaves(row.children)
+        yield from iterate_channel_rows(row.children)
 
 
 # ------------------------------------------------------------------------------- proposals
 
 
-def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Return proposals of plots that the user probably wants: title → (x axis, channels)."""
+def suggest_plots(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Return plots that the user probably wants to see: title → (x axis, channels)."""
     from core.analysis.tool_frame import tool_frame
 
     moving = [name for name in run.mech.joint_names if f"{name}.q" in run.channels][:6]
@@ -243,7 +244,7 @@ def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
     sensors = tuple(sensor.name for sensor in run.model.expanded.sensors if sensor.name in run.channels)[:6]
     if sensors:
         found["Sensors"] = "time", sensors
-    things = tuple(run.computed_channels.modes.things)
+    things = tuple(run.computed_channels.modes.contact_elements)
     if modes := tuple(f"{name}.mode" for name in things)[:6]:
         found["Friction and contact states"] = "time", modes
     taken = ((".friction", "energy.friction"), (".stop", "energy.stops"))
@@ -268,6 +269,6 @@ def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
 
 
 def _moving_joints(run: Run) -> list[str]:
-    """Return the joints that move, and the loop-closing joints whose reactions the run records."""
+    """Return the joints that move, and the loop-closing joints whose reactions are recorded by the run."""
     moving = [joint.name for joint in run.model.expanded.joints if joint.info.nv]
     return [name for name in moving if f"{name}.reaction" in run.channels]

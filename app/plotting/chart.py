@@ -1,4 +1,4 @@
-"""One plot: curves on axes by unit, the playhead, two measuring lines, and the legend."""
+"""One plot: curves on an axis per unit, the playhead, two measuring cursors, and the legend."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QFont, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QToolTip
 
-from app.plain_text import as_tip
-from app.plotting.axes import WIDTH, Axes, Box
+from app.plain_text import escape_tip
+from app.plotting.axes import WIDTH, Axes, AxisViewBox
 from app.plotting.curves import LANES, Curve, Plot
-from app.plotting.dragged_channels import CHANNELS, names_in
-from app.plotting.legend import Legend, pen_of
-from app.plotting.lines import BESIDE, Lane, Line
+from app.plotting.dragged_channels import CHANNELS, channels_from_mime_data
+from app.plotting.legend import Legend, curve_pen
+from app.plotting.lines import BESIDE, PlotLine, StateLaneLine
 from app.preferences.theme import Colors
 from app.widgets.label import Label
 
 Array = NDArray[np.float64]
 
 
-def clipped_line(x: Array, y: Array, low: tuple[float, float], high: tuple[float, float]) -> tuple[Array, Array]:
-    """Return the parts of the line through (x, y), each (n,), inside of low … high, separated by NaN.
+def clip_line(x: Array, y: Array, low: tuple[float, float], high: tuple[float, float]) -> tuple[Array, Array]:
+    """Return the parts of the line through (x, y), each (n,), that lie within the rectangle from low to high, separated
+    by NaN.
 
     Liang and Barsky's algorithm (1984): each segment p + s·d keeps the s for which it is inside of all four edges.
     """
@@ -58,25 +59,25 @@ def clipped_line(x: Array, y: Array, low: tuple[float, float], high: tuple[float
 pg.setConfigOptions(antialias=False, useOpenGL=False, exitCleanup=False)
 
 NARROW = 420
-"""Plot width below which the legend is placed above the curves instead of next to them, pixels."""
+"""Width of the plot, in pixels, below which the legend is placed above the curves instead of next to them."""
 LEGEND = 214
-"""Width of the legend where there is room, pixels; longer names get more, up to a third of the plot."""
+"""Width of the legend, in pixels, if there is enough space; for longer names it is wider, up to a third of the plot."""
 EMPTY = "Nothing is plotted here yet. Check channels on the left, drag some here, or type a formula."
 UNBOUNDED = (1 << 24) - 1
 """Qt's largest size of a widget, pixels."""
 GRIP = 4.0
-"""Distance from a flag within which its event is shown, pixels."""
+"""Distance from an event flag, in pixels, within which the pointer shows its text."""
 SMOOTH = 20_000
-"""Number of samples above which curves are drawn without antialiasing."""
+"""Number of samples above which a curve is drawn without antialiasing."""
 
 
 class Chart(QFrame):
-    """Widget that shows a `Plot`; its owner supplies curves and times."""
+    """Widget that shows a `Plot`; its owner provides the curves and the times of the cursors."""
 
     seeked = Signal(float)
-    """Emitted when the playhead was moved, with its time, s."""
+    """Emitted with the time (s) to which the user moved the playhead."""
     measured = Signal(float, float)
-    """Emitted when the measuring lines were moved, with their times, s."""
+    """Emitted with the times (s) to which the user moved the measuring cursors."""
     dropped = Signal(list)
     removed = Signal(str)
     activated = Signal()
@@ -90,7 +91,7 @@ class Chart(QFrame):
         self.colors, self.plot = colors, Plot()
         self.setAutoFillBackground(True)
         self.curves: list[Curve] = []
-        self.box = Box()
+        self.box = AxisViewBox()
         self.view = pg.PlotWidget(viewBox=self.box)
         self.view.viewport().setAcceptDrops(False)
         self.view.setAcceptDrops(False)
@@ -100,10 +101,10 @@ class Chart(QFrame):
         self.item.setMenuEnabled(False)
         self.axes = Axes(self.item, self.box)
         self.legend = Legend()
-        self._make_labels()
+        self._create_labels()
         self.box.sigResized.connect(self._on_resized)
-        self._lines: dict[tuple[int, str], Line] = {}
-        self._make_cursors()
+        self._lines: dict[tuple[int, str], PlotLine] = {}
+        self._create_cursors()
         self._grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 2, 0, 2)
         grid.setSpacing(0)
@@ -119,10 +120,11 @@ class Chart(QFrame):
         self.legend.removed.connect(self.removed)
         self.view.scene().sigMouseClicked.connect(self._on_clicked)
         self.axes.set_units(("",))
-        self.paint(colors)
+        self.apply_theme(colors)
 
-    def _make_labels(self) -> None:
-        """Create the labels over the curves: measured time, name of the x axis, hint of an empty plot."""
+    def _create_labels(self) -> None:
+        """Create the labels over the curves: time between the measuring cursors, name of the x axis, hint of an empty
+        plot."""
         self.note = Label(parent=self.view)
         self.note.setObjectName("chartNote")
         self.note.move(WIDTH + 6, 4)
@@ -135,8 +137,8 @@ class Chart(QFrame):
         for label in (self.across, self.hint):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
-    def _make_cursors(self) -> None:
-        """Create the playhead, the two measuring lines, and the point markers of plots that are not over time."""
+    def _create_cursors(self) -> None:
+        """Create the playhead, the two measuring cursors, and the point markers of plots whose x axis is not time."""
         self._quiet = False
         self.head = pg.InfiniteLine(angle=90, movable=True)
         self.pair = [
@@ -154,7 +156,7 @@ class Chart(QFrame):
         self.item.addItem(self._ticks, ignoreBounds=True)
         self.flags: tuple[tuple[float, str], ...] = ()
         self._told = ""
-        self.view.scene().sigMouseMoved.connect(self._on_pointed)
+        self.view.scene().sigMouseMoved.connect(self._on_pointer_moved)
         self.head.sigDragged.connect(lambda line: self.seeked.emit(float(line.value())))
         for line in self.pair:
             line.sigDragged.connect(lambda _: self.measured.emit(*(float(each.value()) for each in self.pair)))
@@ -162,7 +164,7 @@ class Chart(QFrame):
     # ----------------------------------------------------------------------------- showing
 
     def show_curves(self, plot: Plot, curves: list[Curve]) -> None:
-        """Draw these curves; existing lines are reused when only their numbers change."""
+        """Draw curves; existing lines are reused if only their data change."""
         another = plot.x != self.plot.x
         self.plot, self.curves = plot, curves
         # lanes last: they need no axis of their own where there are curves
@@ -170,34 +172,34 @@ class Chart(QFrame):
         units = tuple(dict.fromkeys(curve.unit for curve in chosen))
         if (units or ("",)) != self.axes.units or another:
             kept = self.axes.set_units(units)
-            self._paint_axes()
-            self.auto()
+            self._apply_theme_to_axes()
+            self.fit_to_curves()
             for key in [key for key, line in self._lines.items() if another or line.unit not in kept]:
                 self._remove_line(key)
         shown = {curve.key: curve.unit for curve in curves}
         for key in [key for key, line in self._lines.items() if shown.get(key) != line.unit]:
             self._remove_line(key)
         for depth, curve in enumerate(curves):
-            self._draw(curve, depth)
+            self._draw_curve(curve, depth)
         self._arrange_lanes()
-        self.axes.label()
+        self.axes.label_axes()
         self.axes.keep_aspect(plot.aspect)
         self.across.setText(self._x_title())
         self._place_title()
         self.legend.show_curves(curves)
         self._place_legend()
         self._grid.activate()
-        self.axes.settle()
+        self.axes.update_geometry()
         self.axes.keep_aspect(plot.aspect)
 
     def _arrange_lanes(self) -> None:
-        """Arrange state channels above one another, in the order in which they were chosen."""
+        """Stack the lanes of state channels in the order in which the channels were chosen."""
         chosen = [curve for curve in self.curves if curve.words]
         chosen.sort(key=lambda curve: (self.plot.channels.index(curve.label), curve.key[0]))
         for place, curve in enumerate(chosen):
             lane = self._lines[curve.key]
-            assert isinstance(lane, Lane)
-            lane.arrange(place, len(chosen), len(self.axes.units) == 1)
+            assert isinstance(lane, StateLaneLine)
+            lane.set_position(place, len(chosen), len(self.axes.units) == 1)
 
     def _on_resized(self) -> None:
         self.view.viewport().update()  # numbers at the axes would stay where they stood before
@@ -205,7 +207,7 @@ class Chart(QFrame):
         self._place_title()
 
     def _place_title(self) -> None:
-        """Place the title of the x axis over its right end and above lanes; in an empty plot, the hint."""
+        """Place the title of the x axis at its right end, above any lanes; in an empty plot place the hint."""
         self.across.adjustSize()
         inside = self.view.mapFromScene(self.box.sceneBoundingRect()).boundingRect()
         lanes = round(inside.height() / (1.0 + BESIDE)) if LANES in self.axes.units[1:] else 0
@@ -219,39 +221,41 @@ class Chart(QFrame):
 
     def _x_title(self) -> str:
         unit = self.curves[0].x_unit if self.curves else "s"
-        name = "t" if self.plot.over_time else self.plot.x
+        name = "t" if self.plot.is_over_time else self.plot.x
         return f"{name}, {unit}" if unit else name
 
-    def _draw(self, curve: Curve, depth: int) -> None:
+    def _draw_curve(self, curve: Curve, depth: int) -> None:
         line = self._lines.get(curve.key)
         if line is None:
             line = self._lines[curve.key] = (
-                Lane(curve.words, self.colors) if curve.words else Line(curve.unit, pen_of(curve), curve.increasing)
+                StateLaneLine(curve.words, self.colors)
+                if curve.words
+                else PlotLine(curve.unit, curve_pen(curve), curve.is_x_increasing)
             )
-            line.style = curve.style
+            line.style = curve.pen_style
             line.setZValue(depth)
-            self.axes.area(curve.unit).addItem(line)
-        if line.style != curve.style and not curve.words:
-            line.style = curve.style
-            line.setPen(pen_of(curve))
+            self.axes.find_view_box(curve.unit).addItem(line)
+        if line.style != curve.pen_style and not curve.words:
+            line.style = curve.pen_style
+            line.setPen(curve_pen(curve))
         if line.zValue() != depth:
             line.setZValue(depth)
         if line.numbers is not curve.y or line.across is not curve.x:
-            thin = curve.increasing and curve.levels is None and not curve.words
+            thin = curve.is_x_increasing and curve.levels is None and not curve.words
             if (line.opts["clipToView"], line.opts["autoDownsample"]) != (thin, thin):
                 line.setClipToView(thin)
                 line.setDownsampling(auto=thin, method="peak")
-            self._set_line_numbers(line, curve)
+            self._set_line_data(line, curve)
             if curve.waiting and curve.over_time:
-                line.expect(curve.times)
+                line.reserve_x_range(curve.times)
 
     @staticmethod
-    def _set_line_numbers(line: Line, curve: Curve) -> None:
-        """Set the numbers of a line."""
+    def _set_line_data(line: PlotLine, curve: Curve) -> None:
+        """Set the data of a line."""
         if curve.levels is not None:
             line.show_levels(curve.x, curve.levels)
         else:
-            line.show_numbers(curve.x, curve.y, len(curve.y) <= SMOOTH)
+            line.show_data(curve.x, curve.y, len(curve.y) <= SMOOTH)
 
     def _remove_line(self, key: tuple[int, str]) -> None:
         line = self._lines.pop(key)
@@ -261,25 +265,25 @@ class Chart(QFrame):
 
     # ----------------------------------------------------------------------------- times
 
-    def set_time(self, time: float | None, pair: tuple[float, float] | None = None) -> None:
-        """Set the times of the playhead and the measuring lines, s."""
-        over_time = self.plot.over_time and bool(self.curves)
+    def set_cursor_times(self, time: float | None, interval: tuple[float, float] | None = None) -> None:
+        """Set the time of the playhead and the times of the measuring cursors, s."""
+        over_time = self.plot.is_over_time and bool(self.curves)
         self.head.setVisible(over_time and time is not None)
         if time is not None:
             self.head.setValue(time)
-        for line, place in zip(self.pair, pair or (0.0, 0.0), strict=True):
-            line.setVisible(over_time and pair is not None)
+        for line, place in zip(self.pair, interval or (0.0, 0.0), strict=True):
+            line.setVisible(over_time and interval is not None)
             line.setValue(place)
-        self._show_points(None if over_time else time)
-        self._show_note(pair if over_time else None)
-        self.legend.say(time, pair)
+        self._mark_current_points(None if over_time else time)
+        self._show_interval(interval if over_time else None)
+        self.legend.show_values(time, interval)
 
-    def _show_points(self, time: float | None) -> None:
-        """Mark the current points on curves of a plot that is not over time."""
+    def _mark_current_points(self, time: float | None) -> None:
+        """Mark the points of the current time on the curves of a plot whose x axis is not time."""
         spots = []
         for curve in self.curves:
             place = (
-                curve.at(time)
+                curve.point_at_time(time)
                 if time is not None and curve.opacity >= 1.0 and curve.unit == self.axes.units[0]
                 else None
             )
@@ -288,56 +292,56 @@ class Chart(QFrame):
         if spots or len(self.points.data):  # emptying what is empty would draw the plot anew
             self.points.setData(spots)
 
-    def show_flags(self, flags: Sequence[tuple[float, str]]) -> None:
-        """Mark instants (s) of events, on plots over time."""
-        self.flags = tuple(flags) if self.plot.over_time and self.curves else ()
+    def show_event_flags(self, flags: Sequence[tuple[float, str]]) -> None:
+        """Mark the times (s) of events with flags, on plots over time."""
+        self.flags = tuple(flags) if self.plot.is_over_time and self.curves else ()
         times = [time for time, _ in self.flags]
         if times != list(self._ticks.xvals):
             self._ticks.setXVals(times)
         self._ticks.setVisible(bool(times))
 
-    def flag_at(self, place: QPointF) -> str:
-        """Return the event at the flag under the pointer, in coordinates of the plot."""
+    def event_at(self, position: QPointF) -> str:
+        """Return the event whose flag is at a position, in coordinates of the plot; "" if there is none."""
         across = self.box.viewPixelSize()[0]
-        time = self.box.mapSceneToView(place).x()
+        time = self.box.mapSceneToView(position).x()
         near = [(abs(each - time), words) for each, words in self.flags if abs(each - time) <= GRIP * across]
-        return min(near)[1] if near and self.box.sceneBoundingRect().contains(place) else ""
+        return min(near)[1] if near and self.box.sceneBoundingRect().contains(position) else ""
 
-    def _on_pointed(self, place: QPointF) -> None:
-        words = self.flag_at(place)
+    def _on_pointer_moved(self, position: QPointF) -> None:
+        words = self.event_at(position)
         if words != self._told:
             self._told = words
-            at = self.view.viewport().mapToGlobal(self.view.mapFromScene(place))
-            QToolTip.showText(at, as_tip(words), self.view)
+            at = self.view.viewport().mapToGlobal(self.view.mapFromScene(position))
+            QToolTip.showText(at, escape_tip(words), self.view)
 
-    def _show_note(self, pair: tuple[float, float] | None) -> None:
-        self.note.setVisible(pair is not None)
-        if pair is not None:
-            gap = abs(pair[1] - pair[0])
+    def _show_interval(self, interval: tuple[float, float] | None) -> None:
+        self.note.setVisible(interval is not None)
+        if interval is not None:
+            gap = abs(interval[1] - interval[0])
             rate = f"    1/Δt = {1.0 / gap:.5g} Hz" if gap > 0.0 else ""
             self.note.setText(f"Δt = {gap:.5g} s{rate}")
             self.note.adjustSize()
 
     @property
-    def window(self) -> tuple[float, float]:
-        """Return the visible range of the x axis."""
+    def visible_range(self) -> tuple[float, float]:
+        """Visible range of the x axis."""
         low, high = self.box.viewRange()[0]
         return float(low), float(high)
 
     # ----------------------------------------------------------------------------- looks and views
 
-    def paint(self, colors: Colors) -> None:
+    def apply_theme(self, colors: Colors) -> None:
         """Apply the colours of a theme."""
         self.colors = colors
         self.view.setBackground(colors.base)
         ground = self.palette()
         ground.setColor(self.backgroundRole(), QColor(colors.base))
         self.setPalette(ground)
-        font = self._paint_axes()
+        font = self._apply_theme_to_axes()
         self.head.setPen(pg.mkPen(colors.accent, width=1))
         self.head.setHoverPen(pg.mkPen(colors.accent, width=3))
         for each in self._lines.values():
-            if isinstance(each, Lane):
+            if isinstance(each, StateLaneLine):
                 each.colors = colors
                 each.update()
         for line in self.pair:
@@ -347,24 +351,25 @@ class Chart(QFrame):
         self.across.setFont(font)
         self._ticks.setPen(pg.mkPen(colors.muted, width=2))
 
-    def _paint_axes(self) -> QFont:
+    def _apply_theme_to_axes(self) -> QFont:
         """Apply the theme's colours to the axes; return the font of their labels."""
         font = self.font()
         font.setPointSizeF(max(self.font().pointSizeF() * 0.88, 7.0))
-        self.axes.paint(self.colors, font)
+        self.axes.apply_theme(self.colors, font)
         self.item.showGrid(x=True, y=len(self.axes.units) == 1, alpha=0.28)
         return font
 
     def set_line_width(self, width: float = 1.0) -> None:
-        """Draw the curves this many pixels wide; on paper a printer's pixel would be too thin."""
+        """Set the width of the curves in pixels; one pixel would be too thin on a printer."""
         for curve in self.curves:
             if curve.words:
                 continue
-            self._lines[curve.key].setPen(pen_of(curve, width))
+            self._lines[curve.key].setPen(curve_pen(curve, width))
 
     @contextmanager
-    def cut(self) -> Iterator[None]:
-        """Clip curves to the axes while the context is active, for vector drawings, which do not clip."""
+    def clip_curves_to_axes(self) -> Iterator[None]:
+        """Clip curves to the axes while the context is active. Used for vector graphics, which are not clipped
+        otherwise."""
         boxes = (self.box, *self.box.others)
         following = [box.autoRangeEnabled() for box in boxes]
         for box in boxes:
@@ -372,18 +377,18 @@ class Chart(QFrame):
         for curve in self.curves:
             x, y = self._lines[curve.key].curve.getData()
             if x is not None and len(x):
-                (left, right), (low, high) = self.axes.area(curve.unit).viewRange()
-                self._lines[curve.key].curve.setData(*clipped_line(x, y, (left, low), (right, high)), connect="finite")
+                (left, right), (low, high) = self.axes.find_view_box(curve.unit).viewRange()
+                self._lines[curve.key].curve.setData(*clip_line(x, y, (left, low), (right, high)), connect="finite")
         try:
             yield
         finally:
             for curve in self.curves:
-                self._set_line_numbers(self._lines[curve.key], curve)
+                self._set_line_data(self._lines[curve.key], curve)
             for box, (across, up) in zip(boxes, following, strict=True):
                 box.enableAutoRange(x=across, y=up)
 
-    def mark(self, on: bool) -> None:
-        """Set whether the plot is marked as the active one, which receives chosen channels."""
+    def mark_as_active(self, on: bool) -> None:
+        """Set whether the plot is marked as active, i.e. receives the channels that the user chooses."""
         color = QColor(self.colors.accent if on else self.colors.base)
         ground = self._mark.palette()
         if ground.color(self._mark.backgroundRole()) != color:
@@ -400,8 +405,8 @@ class Chart(QFrame):
         if narrow != self._narrow:
             self._narrow = narrow
             self._grid.addWidget(legend, 0 if narrow else 1, 1 if narrow else 2)
-        sizes = legend.measure()
-        height = legend.arrange(self.width() if narrow else None, sizes)
+        sizes = legend.measure_rows()
+        height = legend.arrange_rows(self.width() if narrow else None, sizes)
         if narrow:
             legend.setMinimumWidth(0)
             legend.setMaximumWidth(UNBOUNDED)
@@ -412,12 +417,12 @@ class Chart(QFrame):
             legend.setMinimumHeight(0)
             legend.setMaximumHeight(UNBOUNDED)
 
-    def auto(self) -> None:
+    def fit_to_curves(self) -> None:
         """Fit all axes to their curves."""
-        self.axes.auto()
+        self.axes.fit_to_curves()
 
-    def box_zoom(self, on: bool) -> None:
-        """Switch dragging with the left button between drawing a zoom box and panning."""
+    def set_box_zoom(self, on: bool) -> None:
+        """Switch dragging with the left button between a zoom box and panning."""
         self.box.setMouseMode(self.box.RectMode if on else self.box.PanMode)
 
     # ----------------------------------------------------------------------------- hands
@@ -428,12 +433,12 @@ class Chart(QFrame):
         if event.button() == Qt.MouseButton.RightButton:
             self.menu_wanted.emit(QPointF(event.screenPos()))
         elif inside and event.double():
-            self.auto()
-        elif inside and self.plot.over_time and event.button() == Qt.MouseButton.LeftButton and self.curves:
+            self.fit_to_curves()
+        elif inside and self.plot.is_over_time and event.button() == Qt.MouseButton.LeftButton and self.curves:
             self.seeked.emit(float(self.box.mapSceneToView(event.scenePos()).x()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Make the plot under the pointer the active one."""
+        """Make this plot the active one."""
         self.activated.emit()
         super().mousePressEvent(event)
 
@@ -444,13 +449,13 @@ class Chart(QFrame):
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Add the dropped channels."""
-        names = names_in(event.mimeData())
+        names = channels_from_mime_data(event.mimeData())
         if names:
             event.acceptProposedAction()
             self.dropped.emit(names)
 
-    def nearest(self, time: float) -> float:
-        """Return the time of the current run's sample nearest to a time, s."""
+    def nearest_sample_time(self, time: float) -> float:
+        """Return the time of the current run's sample that is nearest to a given time, s."""
         times = next((curve.times for curve in self.curves if curve.current), np.zeros(0))
         if not len(times):
             return time

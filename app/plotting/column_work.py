@@ -1,4 +1,4 @@
-"""Background computation of plot columns: one thread that keeps only the newest request for each curve."""
+"""Computes the columns of plots in a background thread, which keeps only the newest request for each curve."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 Work = Callable[[], object]
 LOOK = 10
-"""Interval at which finished work of the thread is collected, ms."""
+"""Interval at which finished columns are collected from the thread, ms."""
 CLOSE_WAIT = 10.0
-"""Time that closing waits for a column being computed, s."""
+"""Longest time that closing waits for a column being computed, s."""
 
 
-class _WorkQueue:
-    """Queue of requested work, and the thread that does it. Does not use Qt."""
+class _TaskQueue:
+    """Queue of requested tasks, and the thread that runs them. Does not use Qt."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -30,31 +30,31 @@ class _WorkQueue:
         self.done = 0
         self.defects: deque[BaseException] = deque()
 
-    def put(self, key: Hashable, work: Work) -> None:
-        """Add a task, replacing an older one with its key."""
+    def put_task(self, key: Hashable, task: Work) -> None:
+        """Add a task, replacing an earlier one with the same key."""
         with self._changed:
-            self._wanted[key] = work
+            self._wanted[key] = task
             self.busy = True
             self._changed.notify_all()
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="channels", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="channels", daemon=True)
                 self._thread.start()
 
     def wait(self, seconds: float | None) -> bool:
-        """Wait until all work is done, at most this long; return True if it is."""
+        """Wait until all tasks are done, or for a maximum time; return True if they are done."""
         with self._changed:
             return self._changed.wait_for(lambda: not self.busy, seconds)
 
     def close(self) -> None:
-        """End the thread and drop work that has not begun."""
+        """End the thread and drop tasks that have not begun."""
         with self._changed:
             self._over = True
             self._changed.notify_all()
         if self._thread is not None:
             self._thread.join(CLOSE_WAIT)
 
-    def _work(self) -> None:
-        while (taken := self._take()) is not None:
+    def _run(self) -> None:
+        while (taken := self._next_task()) is not None:
             key, work = taken
             began = time.perf_counter()
             try:
@@ -67,7 +67,7 @@ class _WorkQueue:
                 self.busy = bool(self._wanted)
                 self._changed.notify_all()
 
-    def _take(self) -> tuple[Hashable, Work] | None:
+    def _next_task(self) -> tuple[Hashable, Work] | None:
         with self._changed:
             self._changed.wait_for(lambda: self._wanted or self._over)
             if self._over:
@@ -77,15 +77,15 @@ class _WorkQueue:
             return key, self._wanted.pop(key)
 
 
-class BackgroundColumns(QObject):
-    """Background worker for the slow computations of a `Series`. Emits `came` when work is finished that was not yet
-    acknowledged."""
+class BackgroundColumnWorker(QObject):
+    """Runs the slow computations of `PlotColumns` in the background. Emits `came` when tasks have finished that were
+    not yet acknowledged."""
 
     came = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pile = _WorkQueue()
+        self._pile = _TaskQueue()
         self._noted = 0
         self.asked = 0
         """Number of requests."""
@@ -98,34 +98,34 @@ class BackgroundColumns(QObject):
         self._pile.close()
 
     @property
-    def busy(self) -> bool:
-        """True while work is unfinished."""
+    def is_busy(self) -> bool:
+        """True while tasks are unfinished."""
         return self._pile.busy
 
     @property
-    def news(self) -> bool:
-        """True if work was finished since the last `acknowledge`."""
+    def has_finished_work(self) -> bool:
+        """True if tasks have finished since they were last acknowledged."""
         return self._pile.done != self._noted
 
-    def acknowledge(self) -> None:
-        """Acknowledge the work finished so far."""
+    def acknowledge_finished(self) -> None:
+        """Acknowledge the tasks finished so far."""
         self._noted = self._pile.done
 
-    def want(self, key: Hashable, work: Work) -> None:
-        """Request work, replacing an earlier request with this key."""
+    def request(self, key: Hashable, task: Work) -> None:
+        """Request a task, replacing an earlier request with the same key."""
         self.asked += 1
-        self._pile.put(key, work)
+        self._pile.put_task(key, task)
         if not self._timer.isActive():
             self._timer.start()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until all work is done, at most this long; return True if it is."""
+        """Wait until all tasks are done, or for a maximum time; return True if they are done."""
         return self._pile.wait(seconds)
 
     def _collect_finished(self) -> None:
-        if not self.busy:
+        if not self.is_busy:
             self._timer.stop()
-        if self.news:
+        if self.has_finished_work:
             self.came.emit()
         if self._pile.defects:
             raise self._pile.defects.popleft()

@@ -1,4 +1,4 @@
-"""Channels of a run as drag-and-drop data, from the model tree or the list of channels to plots."""
+"""Drag-and-drop data for channels of a run, which can be dragged from the model tree or the channel list onto plots."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ CHANNELS = "application/x-kinetostat-channel"
 """MIME type of channel names, one per line."""
 
 
-def dragged(names: Iterable[str]) -> QMimeData:
-    """Return the drag-and-drop data of some channels; without channels the data can be dropped nowhere."""
+def channel_mime_data(names: Iterable[str]) -> QMimeData:
+    """Return the drag-and-drop data for some channels; without channels, data that no widget accepts."""
     data, text = QMimeData(), "\n".join(names)
     if text:
         data.setData(CHANNELS, QByteArray(text.encode()))
@@ -19,7 +19,7 @@ def dragged(names: Iterable[str]) -> QMimeData:
     return data
 
 
-def names_in(data: QMimeData) -> list[str]:
-    """Return the channels in dropped data; [] if there are none."""
+def channels_from_mime_data(data: QMimeData) -> list[str]:
+    """Return the channels contained in dropped data; [] if there are none."""
     text = data.data(CHANNELS).data().decode("utf-8", "replace")
     return [line.strip() for line in text.splitlines() if line.strip()]

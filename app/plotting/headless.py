@@ -1,4 +1,4 @@
-"""Plots of runs written to files without a window, drawn with the charts of the Plots panel offscreen."""
+"""Plots of runs written to files without a window, drawn off-screen with the charts of the Plots panel."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.document.run_tree import Runs
+from app.document.run_tree import RunTree
 from app.platforms import PLATFORM, unknown_platforms
-from app.plotting.channels import leaves, tree
+from app.plotting.channels import build_channel_tree, iterate_channel_rows
 from app.plotting.curves import TIME, Plot
 from app.plotting.formats import save
-from app.plotting.series import Series, column, expanded
-from core.errors import KinetostatError, near_misses
+from app.plotting.series import PlotColumns, compute_column, get_scalar_names
+from core.errors import KinetostatError, suggest_names
 from core.functions.results import Motion
 from core.later import dataclass
 from core.simulation.run.run import Run
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from app.plotting.chart import Chart
 
 SIZE = (960, 420)
-"""Width and height of a plot, screen pixels."""
+"""Width and height of a plot, in screen pixels."""
 
 
 @dataclass
-class ShownUnits:
-    """Display units of the numbers."""
+class PlotDisplayUnits:
+    """Units in which numbers are displayed."""
 
     degrees: bool = True
     millimetres: bool = False
@@ -38,10 +38,11 @@ class ShownUnits:
 
 @dataclass(frozen=True)
 class PlotSettings:
-    """Settings of a plot: channels, components or formulas against `x`; `apart`: each in a separate plot.
+    """Settings of a plot: channels, components or formulas, against the channel `x`; with `apart` each is drawn in a
+    separate plot.
 
-    start, end : s, the piece of time that is seen (None: all); size : pixels of one plot
-    units : of angles and lengths, as the settings of the window say them
+    start, end : time range shown, s (None: all); size : of one plot, pixels
+    units : display units of angles and lengths, as in the settings of the window
     """
 
     channels: tuple[str, ...]
@@ -51,27 +52,28 @@ class PlotSettings:
     start: float | None = None
     end: float | None = None
     dark: bool = False
-    units: ShownUnits = field(default_factory=ShownUnits)
+    units: PlotDisplayUnits = field(default_factory=PlotDisplayUnits)
     aspect: float = 0.0
     """Ratio of height to width of the plotted area; 0: use all space."""
 
 
-def write(runs: Sequence[tuple[str, Run]], plot_settings: PlotSettings, path: str | Path) -> int:
-    """Draw the runs (name, run) into a file of any format; return the number of curves. Raises KinetostatError."""
-    plots = _plots([run for _, run in runs], plot_settings)
+def write_plots(runs: Sequence[tuple[str, Run]], plot_settings: PlotSettings, path: str | Path) -> int:
+    """Draw runs, given as (name, run), to a file of any plot format; return the number of curves. Raises
+    KinetostatError."""
+    plots = _build_plots([run for _, run in runs], plot_settings)
     application = _application()
     from app.plotting.chart import Chart
-    from app.plotting.curves import curves
+    from app.plotting.curves import build_curves
     from app.preferences.theme import DARK, LIGHT
 
-    records, series = Runs(), Series()
+    records, series = RunTree(), PlotColumns()
     for name, run in runs:
         records.add(run, name, select=not records.items)
     charts = []
     for plot in plots:
         chart = Chart(DARK if plot_settings.dark else LIGHT)
         chart.resize(*plot_settings.size)
-        chart.show_curves(plot, curves(plot, records, series, plot_settings.units))
+        chart.show_curves(plot, build_curves(plot, records, series, plot_settings.units))
         chart.legend.hide()  # the file has its own
         chart.grab()  # widgets find their places, though none is shown
         _set_time_range(chart, plot, plot_settings)
@@ -81,7 +83,7 @@ def write(runs: Sequence[tuple[str, Run]], plot_settings: PlotSettings, path: st
     return sum(len(chart.curves) for chart in charts)
 
 
-def _plots(runs: Sequence[Run], plot_settings: PlotSettings) -> list[Plot]:
+def _build_plots(runs: Sequence[Run], plot_settings: PlotSettings) -> list[Plot]:
     """Return the plots after checking that every run has all channels."""
     if (
         plot_settings.start is not None
@@ -89,7 +91,7 @@ def _plots(runs: Sequence[Run], plot_settings: PlotSettings) -> list[Plot]:
         and not plot_settings.end > plot_settings.start
     ):
         raise KinetostatError(
-            f"The plot ends at {plot_settings.end:g} s, before it starts.", remedy="Give a later end."
+            f"The plot ends at {plot_settings.end:g} s, before it starts.", remedy="Give a later end time."
         )
     names = tuple(part for name in plot_settings.channels for part in _component_names(runs, name))
     _component_names(runs, plot_settings.x)
@@ -99,22 +101,22 @@ def _plots(runs: Sequence[Run], plot_settings: PlotSettings) -> list[Plot]:
 
 
 def _component_names(runs: Sequence[Run], name: str) -> tuple[str, ...]:
-    """Return the components of a channel that all runs have. Raises KinetostatError."""
+    """Return the components of a channel, after checking that all runs have it. Raises KinetostatError."""
     for run in runs:
         if name in run.channels:
             continue
         try:
-            column(run, name)
+            compute_column(run, name)
         except (KinetostatError, KeyError, ValueError) as error:
-            every = [leaf.channel for leaf in leaves(tree(run))]
+            every = [leaf.channel for leaf in iterate_channel_rows(build_channel_tree(run))]
             words = error.what if isinstance(error, KinetostatError) else f"There is no channel '{name}'."
-            raise KinetostatError(words, where=run.model.name, remedy=near_misses(name, every)) from None
-    return expanded(runs[0], name)
+            raise KinetostatError(words, where=run.model.name, remedy=suggest_names(name, every)) from None
+    return get_scalar_names(runs[0], name)
 
 
 def _set_time_range(chart: Chart, plot: Plot, plot_settings: PlotSettings) -> None:
     """Show the requested time range."""
-    if plot.over_time and (plot_settings.start is not None or plot_settings.end is not None) and chart.curves:
+    if plot.is_over_time and (plot_settings.start is not None or plot_settings.end is not None) and chart.curves:
         first = min(float(curve.times[0]) for curve in chart.curves)
         last = max(float(curve.times[-1]) for curve in chart.curves)
         low = first if plot_settings.start is None else plot_settings.start
@@ -127,7 +129,7 @@ def _set_time_range(chart: Chart, plot: Plot, plot_settings: PlotSettings) -> No
 
 
 def _application() -> QApplication:
-    """Return the Qt application, creating one without a screen if there is none."""
+    """Return the Qt application; if there is none, create one without a screen."""
     from PySide6.QtWidgets import QApplication
 
     if QApplication.instance() is None:
@@ -139,9 +141,9 @@ def _application() -> QApplication:
     return application
 
 
-def write_motion(motion: Motion) -> None:
-    """Write the pictures of curves that a motion result requests, in Qt's thread. Raises KinetostatError."""
+def write_motion_plots(motion: Motion) -> None:
+    """Write the picture files of curves that a motion requests; call this in Qt's thread. Raises KinetostatError."""
     for path in motion.files:
         for x in dict.fromkeys(along for along, _ in motion.curves):
             channels = tuple(y for along, y in motion.curves if along == x)
-            write([(motion.title, motion.run)], PlotSettings(channels, x, aspect=motion.aspect), path)
+            write_plots([(motion.title, motion.run)], PlotSettings(channels, x, aspect=motion.aspect), path)

@@ -1,4 +1,5 @@
-"""Legend of a plot: curve names with their values at the playhead, or differences between the two measuring lines."""
+"""Legend of a plot: names of the curves with their values at the playhead, or their differences between the two
+measuring cursors."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QScrollArea, QWidget
 
-from app.plain_text import as_tip
-from app.plotting.curves import Curve, shown_number, shown_value
+from app.plain_text import escape_tip
+from app.plotting.curves import Curve, format_number, format_value
 from app.preferences.icons import icon
 from app.widgets.label import ElidedLabel, Label
 
@@ -20,7 +21,7 @@ STYLES = {
     "dash_dot": Qt.PenStyle.DashDotLine,
 }
 WIDEST = "−0.88888"
-"""Sample value whose width is always reserved, with its unit."""
+"""Sample value whose width is always reserved for values, in addition to the unit."""
 
 
 WAITING = "…"
@@ -28,7 +29,7 @@ BUSY = "being computed …"
 VOID = "no number"
 
 
-def pen_of(curve: Curve, width: float = 1.0) -> QPen:
+def curve_pen(curve: Curve, width: float = 1.0) -> QPen:
     """Return the pen of a curve."""
     color = QColor(curve.color)
     color.setAlphaF(curve.opacity)
@@ -38,7 +39,7 @@ def pen_of(curve: Curve, width: float = 1.0) -> QPen:
 
 
 class _LineSample(QWidget):
-    """Sample of a curve's line."""
+    """Short sample of a curve's line."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,7 +55,7 @@ class _LineSample(QWidget):
 
 
 class _CurveRow(QFrame):
-    """Row of one curve; it can be reused for another curve."""
+    """Row of one curve; it can be reused to show another curve."""
 
     removed = Signal(str)
 
@@ -76,20 +77,20 @@ class _CurveRow(QFrame):
         self.show_curve(curve, many_runs)
 
     def show_curve(self, curve: Curve, many_runs: bool) -> None:
-        """Show a curve; with `many_runs` its run is named too. The value has to be set again."""
+        """Show a curve, with the name of its run if there are several runs. The value must be set afterwards."""
         self.curve = curve
-        self.swatch.pen = pen_of(curve, 2.0) if not curve.words else QPen(Qt.PenStyle.NoPen)
+        self.swatch.pen = curve_pen(curve, 2.0) if not curve.words else QPen(Qt.PenStyle.NoPen)
         self.swatch.update()
         if self.name.text() != curve.label:
             self.name.setText(curve.label)
         self.value.setText("")
         texts, advance = curve.words or (f"{WIDEST} {curve.unit_label}",), self.value.fontMetrics().horizontalAdvance
         self.value.setMinimumWidth(max(map(advance, texts)))
-        self._name_run(curve.run if many_runs else "")
+        self._show_run_name(curve.run if many_runs else "")
         self._about = f"{curve.label} of {curve.run}" + (f", {curve.unit_label}" if curve.unit_label else "")
-        self.setToolTip(as_tip(self._about))
+        self.setToolTip(escape_tip(self._about))
 
-    def _name_run(self, name: str) -> None:
+    def _show_run_name(self, name: str) -> None:
         if self.run is None:
             if name:
                 self.run = ElidedLabel(name, Qt.TextElideMode.ElideMiddle)
@@ -99,10 +100,10 @@ class _CurveRow(QFrame):
             self.run.setText(name)
             self.run.setVisible(bool(name))
 
-    def say(self, text: str) -> None:
+    def show_value(self, text: str) -> None:
         if text != self.value.text():
             said = {WAITING: BUSY, VOID: self.curve.void}.get(text, "")
-            self.setToolTip(as_tip(f"{self._about}: {said}" if said else self._about))
+            self.setToolTip(escape_tip(f"{self._about}: {said}" if said else self._about))
             self.value.setText(text)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -113,8 +114,8 @@ class _CurveRow(QFrame):
             menu.popup(event.globalPosition().toPoint())
 
 
-class Sizes(NamedTuple):
-    """Space that the rows need, pixels."""
+class RowSizes(NamedTuple):
+    """Space required by the rows, in pixels."""
 
     wanted: int
     """Width that shows values in full and enough of the names."""
@@ -125,7 +126,7 @@ class Sizes(NamedTuple):
 
 
 class Legend(QScrollArea):
-    """Legend next to its plot or above it. `removed(channel)`: the user removed a channel."""
+    """Legend next to its plot or above it. `removed(channel)` is emitted when the user removes a channel."""
 
     removed = Signal(str)
 
@@ -145,15 +146,16 @@ class Legend(QScrollArea):
         self.rows: list[_CurveRow] = []
         self._many = False
 
-    def measure(self) -> Sizes:
-        """Return the space that the rows need. Measuring takes long; call it once for each arrangement."""
+    def measure_rows(self) -> RowSizes:
+        """Return the space required by the rows. This is slow; call it once per arrangement."""
         hints = [row.sizeHint() for row in self.rows]
         least = max((row.minimumSizeHint().width() for row in self.rows), default=0)
         widest = max((hint.width() for hint in hints), default=0)
-        return Sizes(least + self._margin, widest + self._margin, max((hint.height() for hint in hints), default=0))
+        return RowSizes(least + self._margin, widest + self._margin, max((hint.height() for hint in hints), default=0))
 
-    def arrange(self, width: int | None, sizes: Sizes) -> int:
-        """Place rows below one another (`None`), or next to one another as far as they fit in full into `width` pixels.
+    def arrange_rows(self, width: int | None, sizes: RowSizes) -> int:
+        """Stack the rows (width None), or lay out as many side by side as fit in full within `width` pixels; return the
+        height.
 
         Returns:
             The height in which all are seen, pixels.
@@ -170,7 +172,7 @@ class Legend(QScrollArea):
         return self.verticalScrollBar().sizeHint().width() + 6
 
     def _fit_rows(self) -> None:
-        """Make rows below one another as wide as the legend, and align rows next to one another at the left."""
+        """Make stacked rows as wide as the legend, and align rows that are side by side to the left."""
         columns, grid = max(self._columns, 1), self._grid
         for k, row in enumerate(self.rows):
             place = k // columns, k % columns
@@ -189,7 +191,7 @@ class Legend(QScrollArea):
         wanted.sort(key=lambda curve: (not curve.current, curve.run, order[curve.label]))
         many = len({curve.run for curve in wanted}) > 1
         there = {row.curve.key: row for row in self.rows}
-        rows = [self._row(there.pop(curve.key, None), curve, many) for curve in wanted]
+        rows = [self._reuse_or_create_row(there.pop(curve.key, None), curve, many) for curve in wanted]
         self._many = many
         if rows == self.rows:
             return
@@ -201,7 +203,7 @@ class Legend(QScrollArea):
         self.rows = rows
         self._fit_rows()
 
-    def _row(self, row: _CurveRow | None, curve: Curve, many_runs: bool) -> _CurveRow:
+    def _reuse_or_create_row(self, row: _CurveRow | None, curve: Curve, many_runs: bool) -> _CurveRow:
         """Return the existing row for a curve, or a new one."""
         if row is None:
             row = _CurveRow(curve, many_runs)
@@ -212,28 +214,28 @@ class Legend(QScrollArea):
             row.show_curve(curve, many_runs)
         return row
 
-    def say(self, time: float | None, pair: tuple[float, float] | None = None) -> None:
-        """Show the values at a time, or the differences between two times."""
+    def show_values(self, time: float | None, interval: tuple[float, float] | None = None) -> None:
+        """Show the values at a time, or the differences of the values between two times."""
         for row in self.rows:
-            row.say(_value_text(row.curve, time, pair))
+            row.show_value(_value_text(row.curve, time, interval))
 
 
 def _displayed_properties(curve: Curve) -> tuple[object, ...]:
-    return curve.key, curve.run, curve.style, curve.unit
+    return curve.key, curve.run, curve.pen_style, curve.unit
 
 
-def _value_text(curve: Curve, time: float | None, pair: tuple[float, float] | None) -> str:
+def _value_text(curve: Curve, time: float | None, interval: tuple[float, float] | None) -> str:
     if curve.waiting:
         return WAITING
     if curve.void:
         return VOID
-    if pair is not None:
-        ends = [curve.at(each) for each in pair]
+    if interval is not None:
+        ends = [curve.point_at_time(each) for each in interval]
         if ends[0] is None or ends[1] is None:
             return "–"
         if curve.words:
-            return " → ".join(dict.fromkeys(shown_value(curve, end[1]) for end in ends if end is not None))
-        return f"Δ {shown_number(ends[1][1] - ends[0][1])} {curve.unit}".rstrip()
-    found = curve.at(time) if time is not None else None
+            return " → ".join(dict.fromkeys(format_value(curve, end[1]) for end in ends if end is not None))
+        return f"Δ {format_number(ends[1][1] - ends[0][1])} {curve.unit}".rstrip()
+    found = curve.point_at_time(time) if time is not None else None
     gap = "" if curve.unit.startswith("°") else "\u202f"
-    return f"{shown_value(curve, found[1])}{gap}{curve.unit_label}".rstrip() if found is not None else "–"
+    return f"{format_value(curve, found[1])}{gap}{curve.unit_label}".rstrip() if found is not None else "–"

@@ -1,5 +1,5 @@
-"""Lines of a plot: drawn curves, and lanes of states (a coloured bar for each interval in which the state does not
-change)."""
+"""Lines of a plot: curves, and lanes of state channels (a coloured bar for each interval in which the state is
+constant)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPaintEngine, QPainter, QPen, QTransform
 
 from app.plotting.curves import LANES
-from app.plotting.series import Levels
-from app.preferences.theme import Colors, mode_color
+from app.plotting.series import MinMaxLevels
+from app.preferences.theme import Colors, state_color
 
 Array = NDArray[np.float64]
 
 
-class _DrawnCurve(pg.PlotCurveItem):
-    """Curve that is exported to SVG in device units. (Scaled in data units, its line width would be scaled too by
-    programs that ignore `vector-effect`, such as librsvg, and six digits could be too few.)"""
+class _ExportableCurve(pg.PlotCurveItem):
+    """Curve that is exported to SVG in device units. (Scaled in data units, its line width would be scaled as well by
+    programs that ignore `vector-effect`, such as librsvg, and six digits might be too few.)"""
 
     def paint(self, painter: QPainter, option: Any, widget: Any) -> None:
         """Draw the curve, see `pyqtgraph.PlotCurveItem`."""
@@ -36,37 +36,37 @@ class _DrawnCurve(pg.PlotCurveItem):
         painter.restore()
 
 
-class Line(pg.PlotDataItem):
-    """Curve whose bounds are those of its full data, even when thinned for the screen. (pyqtgraph uses the bounds of
-    the thinned curve, which depend on the visible range, so that automatic ranges may never settle.)"""
+class PlotLine(pg.PlotDataItem):
+    """Curve whose bounds are those of its full data, even while it is thinned for the screen. (pyqtgraph uses the
+    bounds of the thinned curve, which depend on the visible range, so that automatic ranges may never settle.)"""
 
     def __init__(self, unit: str, pen: QPen, thin: bool) -> None:
-        """Create the line with all its style options, since each later change redraws it. `thin`: it may be thinned and
-        clipped."""
+        """Create the line with all of its style options, because each later change would redraw it. `thin`: the curve
+        may be thinned and clipped."""
         super().__init__(pen=pen, clipToView=thin, autoDownsample=thin, downsampleMethod="peak")
         self.style: Any = None
         self.unit = unit
         self.numbers: Array | None = None
         self.across: Array | None = None
         self._extents: list[tuple[float, float] | None] = [None, None]
-        self._levels: Levels | None = None
+        self._levels: MinMaxLevels | None = None
         self._seen: tuple[int, int, int] | None = None
         """First sample, last sample, and blocks of what is drawn."""
         self.curve.setParentItem(None)
-        self.curve: Any = _DrawnCurve()
+        self.curve: Any = _ExportableCurve()
         self.curve.setParentItem(self)
         self.curve.setClickable(False)
 
-    def show_numbers(self, across: Array, numbers: Array, smooth: bool) -> None:
-        """Draw other numbers, x and y (n,)."""
-        self.numbers, self.across, self._levels = numbers, across, None
-        self._extents = [_extent(across), _extent(numbers)]
-        self.setData(across, numbers, antialias=smooth)
+    def show_data(self, x: Array, y: Array, smooth: bool) -> None:
+        """Draw new data x, y (n,)."""
+        self.numbers, self.across, self._levels = y, x, None
+        self._extents = [_finite_range(x), _finite_range(y)]
+        self.setData(x, y, antialias=smooth)
 
-    def show_levels(self, across: Array, levels: Levels) -> None:
-        """Draw a long curve over increasing x (n,), thinned to the pixels of the screen."""
-        self.numbers, self.across, self._levels, self._seen = levels.rows, across, levels, None
-        self._extents = [(float(across[0]), float(across[-1])), levels.extent]
+    def show_levels(self, x: Array, levels: MinMaxLevels) -> None:
+        """Draw a long curve over increasing x (n,), thinned to the resolution of the screen."""
+        self.numbers, self.across, self._levels, self._seen = levels.rows, x, levels, None
+        self._extents = [(float(x[0]), float(x[-1])), levels.value_range]
         self._draw_thinned()
 
     def viewTransformChanged(self) -> None:
@@ -75,7 +75,7 @@ class Line(pg.PlotDataItem):
         self._draw_thinned()
 
     def _draw_thinned(self) -> None:
-        """Draw the visible part of a long curve."""
+        """Draw the visible part of a long curve, thinned."""
         box, levels, across = self.getViewBox(), self._levels, self.across
         if box is None or levels is None or across is None:
             return
@@ -84,12 +84,12 @@ class Line(pg.PlotDataItem):
         seen = max(int(first) - 1, 0), min(int(last) + 1, len(across)), count
         if seen != self._seen:
             self._seen = seen
-            places, lows, highs = levels.seen(*seen)
+            places, lows, highs = levels.visible_blocks(*seen)
             self.setData(np.repeat(across[places], 2), np.column_stack((lows, highs)).ravel(), antialias=False)
 
-    def expect(self, across: Array) -> None:
-        """Reserve the x range of a curve whose numbers are still being computed."""
-        self._extents[0] = _extent(across)
+    def reserve_x_range(self, x: Array) -> None:
+        """Reserve the x range of a curve whose data are still being computed."""
+        self._extents[0] = _finite_range(x)
         self.informViewBoundsChanged()
 
     def dataBounds(self, ax: int, frac: float = 1.0, orthoRange: Any = None) -> Any:
@@ -99,22 +99,22 @@ class Line(pg.PlotDataItem):
         return self._extents[ax] or (None, None)
 
 
-def _extent(values: Array) -> tuple[float, float] | None:
+def _finite_range(values: Array) -> tuple[float, float] | None:
     finite = values if np.isfinite(values).all() else values[np.isfinite(values)]
     return (float(finite.min()), float(finite.max())) if len(finite) else None
 
 
 HALF_LANE_HEIGHT = 0.36
-"""Half the height of a lane; lanes are 1 apart."""
+"""Half the height of a lane; the spacing of lanes is 1."""
 BESIDE = 3.0
-"""Height of the curves' area in a plot with lanes, as a multiple of the height of its lanes."""
+"""Height of the area of the curves in a plot with lanes, as a multiple of the height of all lanes."""
 LEAST = 6.0
-"""Width below which no text is written into a bar, and margin between text and bar ends, pixels."""
+"""Width, in pixels, below which a bar has no text, and margin between the text and the ends of the bar."""
 
 
-def constant_stretches(codes: Array) -> Iterator[tuple[int, int, int]]:
-    """Yield (state, first sample, last sample) of each interval in which the state stays the same; it ends where the
-    next begins."""
+def constant_intervals(codes: Array) -> Iterator[tuple[int, int, int]]:
+    """Yield (state, first sample, last sample) for each interval in which the state is constant; each interval ends
+    where the next begins."""
     if not len(codes):
         return
     begins = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist()]
@@ -124,9 +124,9 @@ def constant_stretches(codes: Array) -> Iterator[tuple[int, int, int]]:
 
 
 class _LaneBars(pg.GraphicsObject):
-    """Graphics item of one lane's bars, in axis coordinates."""
+    """Graphics item that draws the bars of a lane, in axis coordinates."""
 
-    def __init__(self, lane: Lane) -> None:
+    def __init__(self, lane: StateLaneLine) -> None:
         super().__init__()
         self._lane = lane
 
@@ -139,14 +139,14 @@ class _LaneBars(pg.GraphicsObject):
         return QRectF(left, lane.place - HALF_LANE_HEIGHT, right - left, 2.0 * HALF_LANE_HEIGHT)
 
     def paint(self, painter: QPainter, *_: Any) -> None:
-        """Draw bars, with text where there is room; at most one bar per pixel."""
+        """Draw the bars, with text where it fits; at most one bar per pixel."""
         lane, to_screen = self._lane, painter.transform()
         if lane.across is None or lane.numbers is None:
             return
         view = self.viewRect()
         pixel = 1.0 / max(abs(to_screen.m11()), 1e-300)
         reached = -np.inf
-        for code, begin, end in constant_stretches(lane.numbers):
+        for code, begin, end in constant_intervals(lane.numbers):
             left, right = float(lane.across[begin]), float(lane.across[end])
             if right < view.left() or left > view.right() or right < reached + 0.5 * pixel:
                 continue
@@ -155,23 +155,23 @@ class _LaneBars(pg.GraphicsObject):
             bar = QRectF(left, lane.place - HALF_LANE_HEIGHT, right - left, 2.0 * HALF_LANE_HEIGHT)
             self._paint_bar(painter, to_screen.mapRect(bar), lane.words[code])
 
-    def _paint_bar(self, painter: QPainter, place: QRectF, word: str) -> None:
+    def _paint_bar(self, painter: QPainter, rect: QRectF, label: str) -> None:
         painter.save()
         painter.setTransform(QTransform())
-        color = QColor(mode_color(word, self._lane.colors))
+        color = QColor(state_color(label, self._lane.colors))
         quiet = color == QColor(self._lane.colors.line)
-        painter.fillRect(place, color)
+        painter.fillRect(rect, color)
         font = QFont(painter.font())
-        font.setPixelSize(max(round(min(0.7 * place.height(), 12.0)), 1))
-        if place.height() >= 2 * LEAST and QFontMetricsF(font).horizontalAdvance(word) < place.width() - LEAST:
+        font.setPixelSize(max(round(min(0.7 * rect.height(), 12.0)), 1))
+        if rect.height() >= 2 * LEAST and QFontMetricsF(font).horizontalAdvance(label) < rect.width() - LEAST:
             painter.setFont(font)
             painter.setPen(QColor(self._lane.colors.muted if quiet else "#ffffff"))
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, word)
+            painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, label)
         painter.restore()
 
 
-class Lane(Line):
-    """One state channel as it is drawn."""
+class StateLaneLine(PlotLine):
+    """Line that draws a state channel as a lane of bars."""
 
     def __init__(self, words: tuple[str, ...], colors: Colors) -> None:
         super().__init__(LANES, pg.mkPen(None), False)
@@ -184,17 +184,17 @@ class Lane(Line):
         self._bars = _LaneBars(self)
         self._bars.setParentItem(self)
 
-    def arrange(self, place: int, count: int, alone: bool) -> None:
-        """Set the lane's place among `count` lanes, from above, and whether the plot has lanes only."""
-        self.place, self.below, self.alone = float(count - 1 - place), count, alone
+    def set_position(self, index: int, lane_count: int, lanes_only: bool) -> None:
+        """Set the index of this lane among all lanes, from the top, and whether the plot consists of lanes only."""
+        self.place, self.below, self.alone = float(lane_count - 1 - index), lane_count, lanes_only
         self._bars.prepareGeometryChange()
         self.informViewBoundsChanged()
         self._bars.update()
 
-    def show_numbers(self, across: Array, numbers: Array, smooth: bool) -> None:
-        """Draw new states, as indices (n,), over x (n,)."""
-        self.numbers, self.across = numbers, across
-        self._extents[0] = (float(across[0]), float(across[-1])) if len(across) else None
+    def show_data(self, x: Array, y: Array, smooth: bool) -> None:
+        """Draw new states, given as indices (n,), over x (n,)."""
+        self.numbers, self.across = y, x
+        self._extents[0] = (float(x[0]), float(x[-1])) if len(x) else None
         self._bars.prepareGeometryChange()
         self._bars.update()
         self.informViewBoundsChanged()

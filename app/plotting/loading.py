@@ -1,4 +1,4 @@
-"""Loading of the charting library in advance and in steps, in the window's thread.
+"""Preloads the charting library step by step in the window's thread.
 
 A thread must not load it: pyqtgraph makes hundreds of Qt types. On Python 3.11 Shiboken keeps types in one table
 without a lock, in which Qt looks types up while the window's thread has released the interpreter: the window crashes.
@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from importlib import import_module
 
 MODULES = ("QtCore", "QtGui", "QtWidgets", "QtOpenGL", "QtSvg", "QtTest")
-"""Modules with types that pyqtgraph refers to; they take half of the loading time."""
+"""PySide modules whose types pyqtgraph uses; they account for half of the loading time."""
 
 
-def loading() -> Iterator[None]:
-    """Load the charting modules in short steps; the last ones, pyqtgraph itself and the charts, take longer."""
+def load_chart_modules() -> Iterator[None]:
+    """Load the charting modules in short steps, one per iteration; the last steps, which load pyqtgraph itself and the
+    charts, take longer."""
     if "pyqtgraph" not in sys.modules:
         for name in MODULES:
             module = import_module(f"PySide6.{name}")

@@ -6,22 +6,23 @@ from typing import Any
 
 from core.model import JOINT_KINDS, WORDS, Constraint, DHRow, Force, Joint, Sensor
 from resources import has_icon
-from viz.drawlist.elements import LOOKS, driven, look_of
+from viz.drawlist.elements import LOOKS, driven, find_look
 
 
-def icon_of(collection: str, element: Any) -> str:
-    """Return the icon name of an element; joints, forces, sensors, constraints and drivers have one for each kind."""
+def element_icon(collection: str, element: Any) -> str:
+    """Return the icon name of an element; joints, forces, sensors, constraints and drivers have an icon for each
+    kind."""
     if collection == "joints":
         return joint_icon(element.kind)
     if collection == "drivers":
-        return driven.LOOK.icon_of(element)
+        return driven.LOOK.get_icon(element)
     if collection in LOOKS:
-        return look_of(collection, element.kind).icon_of(element)
+        return find_look(collection, element.kind).get_icon(element)
     return collection_icon(collection)
 
 
 def collection_icon(collection: str) -> str:
-    """Return the icon name of a collection of elements; the model's icon if there is none."""
+    """Return the icon name of a collection of elements; the model's icon if it has none."""
     return WORDS.get(collection, "model").replace(" ", "_")
 
 
@@ -29,7 +30,7 @@ _COLLECTIONS = {Force: "forces", Sensor: "sensors", Constraint: "constraints"}
 
 
 def option_icon(owner: type, option: str) -> str:
-    """Return the icon name of an option of an element's choice; '' for most."""
+    """Return the icon name of an option of a choice in an element; '' if it has none."""
     if owner in _COLLECTIONS:
         looks = LOOKS[_COLLECTIONS[owner]]
         return looks[option].kind_icon if option in looks else ""

@@ -1,4 +1,4 @@
-"""Icons: the SVG files of `resources/icons` in the colour of the current theme, sharp at every scaling."""
+"""Icons: the SVG files of `resources/icons` in the text colour of the current theme, sharp at every scaling."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from resources import ICONS, has_icon
 _kept: list[QIconEngine] = []
 
 
-class _Engine(QIconEngine):
-    """Paints an SVG with `currentColor` replaced by the palette's current text colour."""
+class _SvgIconEngine(QIconEngine):
+    """Paints an SVG file with `currentColor` replaced by the palette's text colour."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class _Engine(QIconEngine):
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         """Draw in the rectangle."""
-        color = _color(mode)
+        color = _icon_color(mode)
         if color not in self._renderers:
             data = QByteArray(self._text.replace("currentColor", color).encode())
             self._renderers[color] = QSvgRenderer(data)
@@ -33,8 +33,8 @@ class _Engine(QIconEngine):
         self._renderers[color].render(painter, place)
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        """Return the icon on a transparent background."""
-        key = size.width(), size.height(), _color(mode)
+        """Return the icon as a pixmap with transparent background."""
+        key = size.width(), size.height(), _icon_color(mode)
         if key in self._pictures:
             return self._pictures[key]
         picture = QPixmap(size)
@@ -49,12 +49,12 @@ class _Engine(QIconEngine):
 
     def clone(self) -> QIconEngine:
         """Return a copy that lives as long as the program (Qt does not own engines written in Python)."""
-        copy = _Engine(self._text)
+        copy = _SvgIconEngine(self._text)
         _kept.append(copy)
         return copy
 
 
-def _color(mode: QIcon.Mode) -> str:
+def _icon_color(mode: QIcon.Mode) -> str:
     palette = QGuiApplication.palette()
     group = QPalette.ColorGroup.Disabled if mode == QIcon.Mode.Disabled else QPalette.ColorGroup.Active
     role = QPalette.ColorRole.HighlightedText if mode == QIcon.Mode.Selected else QPalette.ColorRole.WindowText
@@ -63,10 +63,10 @@ def _color(mode: QIcon.Mode) -> str:
 
 @cache
 def icon(name: str) -> QIcon:
-    """Return the icon of a name, e.g. "undo" or "revolute"; an empty icon if there is no such file. It follows the
-    theme."""
+    """Return the icon of a name, e.g. "undo" or "revolute", which follows the theme; an empty icon if there is no such
+    file."""
     if not has_icon(name):
         return QIcon()
-    engine = _Engine((ICONS / f"{name}.svg").read_text(encoding="utf-8"))
+    engine = _SvgIconEngine((ICONS / f"{name}.svg").read_text(encoding="utf-8"))
     _kept.append(engine)
     return QIcon(engine)

@@ -1,5 +1,5 @@
-"""The user's preferences: units (also for angles in messages of the kernel, which writes radians), theme, view, recent
-files; and the folders for persistent data, with the message if one of them is not writable."""
+"""The user's preferences: units (messages of the kernel in radians are converted), theme, view, recent files; and the
+folders for persistent data, with the message shown if one of them is not writable."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import platformdirs
 from PySide6.QtCore import QByteArray, QSettings
 
 from app.background.signals import Signal
-from core.errors import listed
+from core.errors import join_words
 
 if TYPE_CHECKING:
     from core.model import Finding
-    from core.model.units import Display
+    from core.model.units import DisplayUnit
 
 
 RECENT_LIMIT = 12
@@ -43,7 +43,7 @@ VIEW_FLAGS = {
     "dimensions": True,
     "mobility": False,
 }
-"""Optional contents of the scene, each with its default."""
+"""Items of the scene that can be shown or hidden, with their defaults."""
 
 
 def settings_folder() -> Path:
@@ -57,7 +57,7 @@ def recovery_folder() -> Path:
 
 
 class Settings:
-    """The user's preferences; every change is stored at once and signalled by `changed(key)`."""
+    """The user's preferences; every change is stored at once and announced by `changed(key)`."""
 
     changed = Signal(str)
 
@@ -86,8 +86,8 @@ class Settings:
             self._store.setValue(key, text)
             self.changed.emit(key)
 
-    def bytes(self, key: str) -> QByteArray | None:
-        """Return stored bytes, such as the arrangement of the docks; None if there are none."""
+    def stored_bytes(self, key: str) -> QByteArray | None:
+        """Return stored bytes, such as the layout of the docks; None if there are none."""
         value = self._store.value(key)
         return value if isinstance(value, QByteArray) else None
 
@@ -101,7 +101,7 @@ class Settings:
         self._texts.clear()
 
     def flush(self) -> None:
-        """Write to disk now."""
+        """Write the settings to disk now."""
         self._store.sync()
 
     # ----------------------------------------------------------------------------- units
@@ -124,15 +124,15 @@ class Settings:
     def millimetres(self, on: bool) -> None:
         self.remember("units/millimetres", bool(on))
 
-    def display(self, dimension: str) -> Display:
-        """Return the unit symbol and factor in which a dimension is shown (shown = SI / factor)."""
-        from core.model.units import display
+    def display(self, dimension: str) -> DisplayUnit:
+        """Return the display unit's symbol and factor for a dimension (shown = SI / factor)."""
+        from core.model.units import display_unit
 
-        return display(dimension, degrees=self.degrees, millimetres=self.millimetres)
+        return display_unit(dimension, degrees=self.degrees, millimetres=self.millimetres)
 
-    def shown(self, value: float, dimension: str) -> str:
-        """Return a value as text in the preferred unit, e.g. "30.0°" or "0.500 m"."""
-        from core.model.formula.numerals import readable
+    def format_value(self, value: float, dimension: str) -> str:
+        """Format a value in the display unit, e.g. "30.0°" or "0.500 m"."""
+        from core.model.formula.numerals import format_readable
 
         unit = self.display(dimension)
         digits = {"°": 1, "mm": 1, "rad": 4, "m": 4, "": 4}.get(unit.symbol)
@@ -140,11 +140,11 @@ class Settings:
         number = f"{amount:.4g}" if digits is None else f"{amount:.{digits}f}"
         number = "0" + number[2:] if not float(number) and number.startswith("-0") else number
         gap = "" if unit.symbol.startswith("°") or not unit.symbol else "\u202f"
-        return f"{readable(number)}{gap}{unit.symbol}"
+        return f"{format_readable(number)}{gap}{unit.symbol}"
 
     def in_display_units(self, text: str) -> str:
-        """Return a text of the kernel with its angles in the preferred unit."""
-        return in_preferred_angles(text, self.degrees)
+        """Return a message of the kernel with its angles in the display unit."""
+        return convert_angles(text, self.degrees)
 
     # ----------------------------------------------------------------------------- look and view
 
@@ -158,12 +158,12 @@ class Settings:
     def look(self, look: str) -> None:
         self.remember("look", look)
 
-    def flag(self, name: str) -> bool:
-        """Return True if the scene shows one of `VIEW_FLAGS`."""
+    def view_flag(self, name: str) -> bool:
+        """Return True if an item of `VIEW_FLAGS` is shown in the scene."""
         return bool(self.value(f"view/{name}", VIEW_FLAGS[name]))
 
-    def set_flag(self, name: str, on: bool) -> None:
-        """Show or hide one of `VIEW_FLAGS` in the scene."""
+    def set_view_flag(self, name: str, on: bool) -> None:
+        """Show or hide an item of `VIEW_FLAGS` in the scene."""
         self.remember(f"view/{name}", bool(on))
 
     # ----------------------------------------------------------------------------- files
@@ -187,7 +187,7 @@ class Settings:
         self.remember("hands", bool(on))
 
     @property
-    def recent(self) -> tuple[Path, ...]:
+    def recent_files(self) -> tuple[Path, ...]:
         """Recently opened files that still exist, newest first."""
         return tuple(path for path in map(Path, self.value("recent", [])) if path.is_file())
 
@@ -203,7 +203,7 @@ class Settings:
 
 
 def reason_not_writable(folder: Path) -> str:
-    """Return why a folder cannot be used, creating it if needed; "" if it can."""
+    """Return why a folder cannot be written, creating it if needed; "" if it can."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -215,19 +215,19 @@ def reason_not_writable(folder: Path) -> str:
 
 
 def data_folders() -> dict[str, Path]:
-    """Return the folders of persistent data, by what they hold."""
+    """Return the folders of persistent data, keyed by a description of their contents."""
     return {"settings": settings_folder(), "recovery copies": recovery_folder()}
 
 
-def unwritable_folders_message(kept: Mapping[str, Path]) -> str:
-    """Return one message on what cannot be saved, why, and the remedy; "" if everything can."""
-    against = {name: reason for name, folder in kept.items() if (reason := reason_not_writable(folder))}
+def unwritable_folders_message(folders: Mapping[str, Path]) -> str:
+    """Return a message saying what cannot be saved, why, and what to do; "" if everything can be saved."""
+    against = {name: reason for name, folder in folders.items() if (reason := reason_not_writable(folder))}
     if not against:
         return ""
     first = next(iter(against))
-    names = listed(list(against))
+    names = join_words(list(against))
     return (
-        f"{names[0].upper()}{names[1:]} cannot be kept: {against[first]} ({kept[first]}). Everything else works; "
+        f"{names[0].upper()}{names[1:]} cannot be saved: {against[first]} ({folders[first]}). Everything else works; "
         "save what you need yourself, or make your home folder writable."
     )
 
@@ -236,23 +236,23 @@ _IN_DISPLAY_UNITS = re.compile(
     r"(?P<radians>[-+\N{MINUS SIGN}]?\d+(?:\.\d*)?(?:e[-+]?\d+)?) rad(?P<rate>/s²?)?"
     r"(?P<both> \([^()]*°[^()]*\))?(?![\w·/])"
 )
-"""Pattern of a number in radians, such as "0.5 rad", "2 rad/s", "0.5 rad (28.65°)"."""
+"""Pattern of an angle in radians, such as "0.5 rad", "2 rad/s", "0.5 rad (28.65°)"."""
 
 
-def in_preferred_angles(text: str, degrees: bool) -> str:
-    """Return the text with its angles in degrees, or in radians only."""
+def convert_angles(text: str, degrees: bool) -> str:
+    """Return the text with its angles converted to degrees, or left in radians, as preferred."""
 
-    def said(found: re.Match[str]) -> str:
-        rate = found["rate"] or ""
+    def convert_match(match: re.Match[str]) -> str:
+        rate = match["rate"] or ""
         if not degrees:
-            return f"{found['radians']} rad{rate}"
-        value = math.degrees(float(found["radians"].replace("\N{MINUS SIGN}", "-")))
+            return f"{match['radians']} rad{rate}"
+        value = math.degrees(float(match["radians"].replace("\N{MINUS SIGN}", "-")))
         return f"{value:.4g}°{rate}"
 
-    return _IN_DISPLAY_UNITS.sub(said, text)
+    return _IN_DISPLAY_UNITS.sub(convert_match, text)
 
 
-def finding_in_preferred_angles(finding: Finding, degrees: bool) -> Finding:
-    """Return the finding with its angles in degrees, or in radians only."""
-    text, remedy = (in_preferred_angles(each, degrees) for each in (finding.text, finding.remedy))
+def convert_finding_angles(finding: Finding, degrees: bool) -> Finding:
+    """Return the finding with the angles in its text converted to degrees, or left in radians, as preferred."""
+    text, remedy = (convert_angles(each, degrees) for each in (finding.text, finding.remedy))
     return finding if text == finding.text else dataclasses.replace(finding, text=text, remedy=remedy)

@@ -1,5 +1,5 @@
-"""Light and dark themes: palette, style sheet, colours of contact and friction states. Follows the system unless the
-user chose a theme."""
+"""Light and dark themes: palette, style sheet, colours of contact and friction states. The theme follows the system
+unless the user has chosen one."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from app.background.signals import Lifetime, Signal
-from app.background.slices import slices
+from app.background.slices import shared_slices
 from app.preferences.settings import Settings
 from core.later import dataclass
 
 MARK_FEATURE = QFont.Tag("mark")
-"""The OpenType feature by which a font anchors marks to letters."""
+"""OpenType feature by which a font positions combining marks on letters."""
 
 
 def dot_rise(font: QFont) -> float:
-    """Return how far a font raises the dot of q̇ above its normal position, in pixels."""
+    """Return how far a font raises the dot of q̇ above its usual position, pixels."""
     layout = QTextLayout("q\u0307", font)
     layout.beginLayout()
     layout.createLine()
@@ -30,8 +30,8 @@ def dot_rise(font: QFont) -> float:
 
 
 def with_visible_dots(font: QFont) -> QFont:
-    """Return the font with dots in a visible position: mark anchors are switched off where they raise dots out of the
-    line (DejaVu Sans)."""
+    """Return the font with dots of q̇ in a visible position: combining-mark positioning is switched off where it raises
+    dots out of the line (DejaVu Sans)."""
     made = QFont(font)
     if dot_rise(font) > 0.0:
         made.setFeature(MARK_FEATURE, 0)
@@ -95,7 +95,7 @@ ROLES = {
     "accent": "highlight",
     "hover": "midlight",
 }
-"""Style sheets use the palette's colour roles, so that one sheet serves every theme."""
+"""Colour roles of the palette that style sheets use, so that one sheet serves every theme."""
 
 SHEET = """
 QMainWindow::separator {{ background: {line}; width: 1px; height: 1px; }}
@@ -154,24 +154,24 @@ QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 
 
 MOST = 40
-"""Number of widgets in a part of the window that changes its colours at once."""
+"""Number of widgets recoloured together when the theme changes."""
 SCENE = "QOpenGLWidget"
 
 
 class Theme:
-    """The theme of the whole program; emits `changed("light" | "dark")` when it switches."""
+    """Theme of the whole program; emits `changed("light" | "dark")` when it switches."""
 
     changed = Signal(str)
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.name = ""
-        application().setStyle("Fusion")
-        application().setFont(with_visible_dots(application().font()))
+        running_application().setStyle("Fusion")
+        running_application().setFont(with_visible_dots(running_application().font()))
         self._life = Lifetime()
         self._life.listen(
-            (QGuiApplication.styleHints().colorSchemeChanged, self._system_changed),
-            (settings.changed, self._setting_changed),
+            (QGuiApplication.styleHints().colorSchemeChanged, self._on_system_changed),
+            (settings.changed, self._on_setting_changed),
         )
         self.refresh()
 
@@ -181,43 +181,43 @@ class Theme:
         return PALETTES[self.name]
 
     def refresh(self) -> None:
-        """Take the theme from the settings and the system."""
-        name = wanted_look(self._settings)
+        """Apply the theme chosen in the settings, or that of the system."""
+        name = effective_look(self._settings)
         if name == self.name:
             return
         self.name = name
-        app = application()
-        app.setPalette(palette(self.colors))
+        app = running_application()
+        app.setPalette(build_palette(self.colors))
         if app.styleSheet() == SHEET:
-            dress(app)
+            repaint_in_slices(app)
         self.changed.emit(name)
 
-    def put_on(self) -> None:
-        """Apply the style sheet once the window is assembled: afterwards, each time a widget changes its parent, Qt
-        looks up its styles again, which takes longer than making the widget."""
-        if application().styleSheet() != SHEET:
-            application().setStyleSheet(SHEET)
+    def apply_style_sheet(self) -> None:
+        """Apply the style sheet once the window is assembled; if applied earlier, Qt would look up the styles again
+        each time a widget changes its parent, which takes longer than creating the widget."""
+        if running_application().styleSheet() != SHEET:
+            running_application().setStyleSheet(SHEET)
 
     def close(self) -> None:
         """Disconnect from settings and system."""
         self._life.close()
 
-    def _system_changed(self, scheme: Qt.ColorScheme) -> None:
+    def _on_system_changed(self, scheme: Qt.ColorScheme) -> None:
         self.refresh()
 
-    def _setting_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key == "look":
             self.refresh()
 
 
-def dress(app: QApplication) -> None:
-    """Repaint widgets in the colours of a new palette: visible parts first, then hidden ones, in time slices. A part is
-    painted once it has its colours.
+def repaint_in_slices(app: QApplication) -> None:
+    """Repaint widgets in the colours of a new palette, visible ones first, then hidden ones, in time slices; each group
+    of widgets is painted as soon as it has its colours.
 
     Qt remembers the colours that it found for a widget until that is polished. Setting the sheet anew would polish each
     as often as there are widgets around it.
     """
-    waiting = [part for window in app.topLevelWidgets() if window.isVisible() for part in _parts(window)]
+    waiting = [part for window in app.topLevelWidgets() if window.isVisible() for part in _visible_parts(window)]
     inside = {id(widget) for part in waiting for widget in (part, *part.findChildren(QWidget))}
     others = [widget for widget in app.allWidgets() if id(widget) not in inside]
     for part in waiting:
@@ -241,29 +241,29 @@ def dress(app: QApplication) -> None:
                 part.update()
         return not waiting
 
-    slices().add(app, work)
+    shared_slices().add(app, work)
 
 
-def _parts(window: QWidget) -> list[QWidget]:
-    """Return the visible parts of a window, a few widgets each, without the scene and its parents."""
+def _visible_parts(window: QWidget) -> list[QWidget]:
+    """Return the visible widgets of a window in small groups, without the scene and its parents."""
     found: list[QWidget] = []
     for child in window.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
         if child.isVisible() and not child.isWindow() and not child.inherits(SCENE):
             inside = child.findChildren(QWidget)
             whole = len(inside) <= MOST and not any(each.inherits(SCENE) for each in inside)
-            found += [child] if whole else _parts(child)
+            found += [child] if whole else _visible_parts(child)
     return found
 
 
-def application() -> QApplication:
+def running_application() -> QApplication:
     """Return the running QApplication."""
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     return app
 
 
-def wanted_look(settings: Settings) -> str:
-    """Return the theme that the user chose, or that of the system: "dark" or "light"."""
+def effective_look(settings: Settings) -> str:
+    """Return the theme in effect, "dark" or "light": the user's choice, or that of the system."""
     return system_look() if settings.look == "system" else settings.look
 
 
@@ -272,7 +272,7 @@ def system_look() -> str:
     return "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
 
 
-def palette(colors: Colors) -> QPalette:
+def build_palette(colors: Colors) -> QPalette:
     """Return the Qt palette of a theme."""
     role, group = QPalette.ColorRole, QPalette.ColorGroup
     table = {
@@ -321,9 +321,10 @@ MODE_COLORS = {
     "saturated+": "#cf5247",
     "saturated-": "#a8457a",
 }
-"""Colours readable on light and dark backgrounds; other states (open, free) are transparent."""
+"""Colours of contact and friction states, readable on light and dark backgrounds; other states (open, free) are
+transparent."""
 
 
-def mode_color(word: str, colors: Colors) -> str:
+def state_color(state: str, colors: Colors) -> str:
     """Return the colour of a contact or friction state, "#rrggbb"."""
-    return MODE_COLORS.get(word, colors.line)
+    return MODE_COLORS.get(state, colors.line)

@@ -1,1 +1,1 @@
-"""Computing runs: jobs, what-if, interactive dynamics, films."""
+"""Computing runs: simulation jobs, what-if runs, interactive dynamics, films; and results that are kept up to date."""

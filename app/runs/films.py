@@ -1,5 +1,5 @@
-"""Films of runs and of sequences of poses, made in the background: data is collected in a thread, pictures are drawn in
-a subprocess."""
+"""Films of runs and of sequences of poses, made in the background: the data are collected in a thread, the pictures
+drawn in a subprocess."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject
 
 from app.background.jobs import Job, Jobs
-from app.document.run_tree import Record
-from core.analysis.mobility_marks import Mark, MobilityMarks, tool_of_arm
+from app.document.run_tree import RunRecord
+from core.analysis.mobility_marks import MobilityMark, MobilityMarker, default_marked_frame
 from core.functions.results import EllipsoidField, PoseSequence
 from core.later import dataclass
-from viz.camera import View
+from viz.camera import CameraView
 from viz.film import footage
 from viz.film.film import Footage
 from viz.film.footage import footage_of_run
 from viz.look import LookName
 
 if TYPE_CHECKING:
-    from app.document.run_tree import Record, Runs
-    from app.playback.sequence import Sequence
-    from app.viewport.run_scene import RunScene
+    from app.document.run_tree import RunRecord, RunTree
+    from app.playback.sequence import PosePlayback
+    from app.viewport.run_scene import RunDisplay
     from app.viewport.stage import Stage
     from core.mechanism import Mechanism
 
 
-class Filmed(NamedTuple):
-    """A sequence of poses with the data a film needs; interval : time for which a pose is shown, s."""
+class FilmedSequence(NamedTuple):
+    """Sequence of poses with the data that a film needs; interval : time for which each pose is shown, s."""
 
     poses: PoseSequence
     field: EllipsoidField | None
@@ -39,36 +39,36 @@ class Filmed(NamedTuple):
     interval: float
 
 
-def film_subject(sequence: Sequence, runs: Runs) -> Record | Filmed | None:
+def film_subject(sequence: PosePlayback, runs: RunTree) -> RunRecord | FilmedSequence | None:
     """Return the run or sequence to be filmed; None if there is none. A sequence is filmed only while it is shown pose
     by pose."""
-    if sequence.poses is not None and sequence.animated:
-        return Filmed(sequence.poses, sequence.field, sequence.mech, sequence.interval)
+    if sequence.poses is not None and sequence.is_animated:
+        return FilmedSequence(sequence.poses, sequence.field, sequence.mechanism, sequence.pose_duration)
     record = runs.current
     return record if record is not None and len(record.run.time) else None
 
 
 ADDED = ("ground", "axes", "gravity", "frames", "labels", "centers_of_mass", "inertia", "joints", "collision", "layers")
-"""Display options of the 3-D view, besides the machine, that films take over."""
+"""Display options of the 3-D view, apart from those of the machine, that films use."""
 
 
 class _MobilityMarks:
-    """Computes the marks of mobility at the poses of a film."""
+    """Computes the mobility marks at the poses of a film."""
 
     def __init__(self, mech: Mechanism) -> None:
-        self._mech, self._frame = mech, tool_of_arm(mech)
-        self._made: tuple[Mapping[str, float], MobilityMarks] | None = None
+        self._mech, self._frame = mech, default_marked_frame(mech)
+        self._made: tuple[Mapping[str, float], MobilityMarker] | None = None
 
-    def __call__(self, q: NDArray[np.float64], p: Mapping[str, float]) -> tuple[Mark, ...]:
+    def __call__(self, q: NDArray[np.float64], p: Mapping[str, float]) -> tuple[MobilityMark, ...]:
         """Return the marks at a pose (nq,) with parameter values."""
         if self._made is None or self._made[0] != p:
-            self._made = p, MobilityMarks(self._mech, self._frame, p or None)
+            self._made = p, MobilityMarker(self._mech, self._frame, p or None)
         return self._made[1].at(q).marks
 
 
 @dataclass(frozen=True)
 class FilmSettings:
-    """Settings of a film.
+    """Settings of a film: file, size, times, camera and colours.
 
     view : None is the camera as it now stands; turn: rad per second of film; start, end: s of the run or the sequence
     overlays : vectors, paths of points and other runs, as the viewport shows them
@@ -87,20 +87,20 @@ class FilmSettings:
     overlays: bool = True
 
 
-class Films(QObject):
-    """Queue of films; simulations and functions do not wait for them."""
+class FilmQueue(QObject):
+    """Queue of films; simulations and functions do not wait for it."""
 
-    def __init__(self, view: Stage, run_scene: RunScene, parent: QObject | None = None) -> None:
+    def __init__(self, view: Stage, run_scene: RunDisplay, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._view, self._run_scene = view, run_scene
         self.jobs = Jobs(self)
 
     @property
-    def running(self) -> Job | None:
+    def running_job(self) -> Job | None:
         """Return the job of the film being made."""
-        return self.jobs.running[0] if self.jobs.running else None
+        return self.jobs.unfinished_jobs[0] if self.jobs.unfinished_jobs else None
 
-    def start(self, film_settings: FilmSettings, source: Record | Filmed) -> Job:
+    def start(self, film_settings: FilmSettings, source: RunRecord | FilmedSequence) -> Job:
         """Start making a film of a run or of a sequence of poses."""
         gather = self._footage_collector(film_settings, source)
 
@@ -123,8 +123,10 @@ class Films(QObject):
 
         return self.jobs.start(f"Film {film_settings.path.name}", work)
 
-    def _footage_collector(self, film_settings: FilmSettings, source: Record | Filmed) -> Callable[[], Footage]:
-        """Return a function that collects the film's data; the current display settings are copied, so that it does not
+    def _footage_collector(
+        self, film_settings: FilmSettings, source: RunRecord | FilmedSequence
+    ) -> Callable[[], Footage]:
+        """Return a function that collects the film's data; it uses a copy of the current display settings and does not
         access the window."""
         scene, run_scene = self._view.scene, self._run_scene
         display = {name: getattr(scene.display, name) for name in ADDED}
@@ -137,10 +139,10 @@ class Films(QObject):
             "turn": film_settings.turn,
             "caption": film_settings.caption,
         }
-        if film_settings.overlays and self._view.settings.flag("mobility"):
-            mech = source.mech if isinstance(source, Filmed) else source.run.mech
+        if film_settings.overlays and self._view.settings.view_flag("mobility"):
+            mech = source.mech if isinstance(source, FilmedSequence) else source.run.mech
             options["marks"] = _MobilityMarks(mech)
-        if isinstance(source, Filmed):
+        if isinstance(source, FilmedSequence):
             return lambda: footage.footage_of_sequence(
                 source.poses,
                 source.mech,
@@ -150,18 +152,18 @@ class Films(QObject):
                 **display,
             )
         if film_settings.overlays:
-            shown = run_scene.kinds and dict(run_scene.scale)
+            shown = run_scene.shown_kinds and dict(run_scene.scale)
             options |= {
                 "paths": run_scene.followed_points,
-                "arrows": run_scene.wanted,
+                "arrows": run_scene.shown_vectors,
                 "scales": shown or None,
-                "others": [other.run for other in run_scene.others(source) if not other.faint],
+                "others": [other.run for other in run_scene.other_visible_runs(source) if not other.faint],
             }
         run = source.run
         return lambda: footage_of_run(run, **options, **display)
 
-    def _camera(self, film_settings: FilmSettings) -> View:
-        """Return the camera of the 3-D view; a film with another aspect ratio shows at least what the view shows."""
+    def _camera(self, film_settings: FilmSettings) -> CameraView:
+        """Return the camera of the 3-D view; a film with another aspect ratio shows at least what is visible there."""
         from viz import camera
 
         width, height = self._view.scene.size
@@ -169,5 +171,5 @@ class Films(QObject):
         return camera.zoom(self._view.scene.view, min(1.0, 1.0 / narrower))
 
     def close(self) -> None:
-        """Stop and leave no incomplete files."""
+        """Stop the films and delete incomplete files."""
         self.jobs.close()

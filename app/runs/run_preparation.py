@@ -1,4 +1,5 @@
-"""Prepares the first run of an opened machine while the window is idle, so that its code is there when it is wanted."""
+"""Prepares the first run of an opened machine while the window is idle, so that its compiled code is ready when
+needed."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer
 
 from app.background.signals import Lifetime
-from app.runs.run_settings import Start, arguments
+from app.runs.run_settings import InitialState, simulate_arguments
 
 if TYPE_CHECKING:
     from app.background.jobs import Jobs
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
     from core.apart.work_process import WorkProcess
 
 IDLE = 1000
-"""Milliseconds without a job or a movement after which the window is taken for idle."""
+"""Time without a job or a movement after which the window counts as idle, ms."""
 OF_THE_START = ("q0", "v0", "x0", "start")
-"""Run settings that the code does not depend on."""
+"""Run settings on which the compiled code does not depend."""
 
 
 class RunPreparation(QObject):
-    """Has the code of a run of each opened machine made once, in a process of low priority; any job ends that."""
+    """Compiles the code for runs of each opened machine once, in a process of low priority that ends as soon as any job
+    starts."""
 
     def __init__(self, session: Session, simulation: Simulation, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -37,32 +39,34 @@ class RunPreparation(QObject):
         self._life = Lifetime()
 
     def begin(self) -> None:
-        """Prepare the opened machine as soon as the window is idle, and each one that is opened later."""
+        """Prepare the opened machine, and each machine opened later, as soon as the window is idle."""
         self._life.listen(
-            (self._session.changed, self._wait), (self._session.moved, self._wait), (self._jobs.changed, self._wait)
+            (self._session.changed, self._restart_idle_timer),
+            (self._session.moved, self._restart_idle_timer),
+            (self._jobs.changed, self._restart_idle_timer),
         )
-        self._wait()
+        self._restart_idle_timer()
 
     def close(self) -> None:
-        """End it for good."""
+        """Stop preparing for good."""
         self._life.close()
         self._timer.stop()
-        self._end()
+        self._end_process()
 
-    def _wait(self, *_: object) -> None:
-        if self._jobs.running or self._session.document != self._document:
-            self._end()
+    def _restart_idle_timer(self, *_: object) -> None:
+        if self._jobs.unfinished_jobs or self._session.document != self._document:
+            self._end_process()
         if self._session.document != self._document:
             self._timer.start()
 
-    def _end(self) -> None:
+    def _end_process(self) -> None:
         if self._process is not None:
             self._process.close()
             self._process = None
 
     def _prepare(self) -> None:
         session, settings = self._session, self._simulation.run_settings
-        if self._jobs.running or session.previewing:
+        if self._jobs.unfinished_jobs or session.has_preview:
             return
         self._document, mech = session.document, session.mech
         if mech.nv == 0:
@@ -71,7 +75,7 @@ class RunPreparation(QObject):
         from core.simulation.prepared_code import prepare_run
 
         process = self._process = WorkProcess()
-        options = arguments(settings, session, Start(session.q, np.zeros(mech.nv)))
+        options = simulate_arguments(settings, session, InitialState(session.q, np.zeros(mech.nv)))
         for name in OF_THE_START:
             del options[name]
 

@@ -1,5 +1,5 @@
-"""The user's settings for a simulation as plain data, and their conversion to arguments of `simulate`. Does not use
-Qt."""
+"""The user's settings for a simulation as plain data, and their conversion to arguments of `simulate`. This module does
+not use Qt."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from app.document.run_pose import matched
+from app.document.run_pose import match_coordinates_by_name
 from core.errors import ModelError
 from core.later import dataclass
 from core.simulation import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.run.initial_state import start_speeds
-from core.simulation.run.settings import AUTOMATIC_FACTORS, FACTORISATIONS, checked_closing
+from core.simulation.run.settings import AUTOMATIC_FACTORS, FACTORISATIONS, check_closing
 
 if TYPE_CHECKING:
-    from app.document.run_tree import Record
+    from app.document.run_tree import RunRecord
     from app.document.session import Session
     from core.mechanism import Mechanism
 
@@ -31,22 +31,22 @@ STARTS = {
         "Pose set by hand",
         (
             "From the pose set by handles or sliders, not the pose shown during playback, with the start "
-            "speeds below. “Use this pose” in the timeline takes over the pose of a run."
+            "speeds below. “Use this pose” in the timeline adopts the pose of a run."
         ),
     ),
     "rest": ("Rest", "From the rest pose, with the start speeds below."),
     "moment": (
         "Playhead of the run",
-        ("From the playhead: the new run branches off there with the run's speeds and continues its time."),
+        ("From the playhead: the new run branches off there, with the same speeds and time."),
     ),
     "moving": (
         "Pose set by hand, speeds of the run",
         "From the pose set by hand, with the speeds of the run at the playhead.",
     ),
 }
-"""Initial states of a run: id → title, explanation."""
+"""Choices for the initial state of a run: id → title, explanation."""
 REMEMBERED = ("duration", "method", "rtol", "atol", "step", "output", "closed_forms", "closing", "factorisation")
-"""Settings that are kept for other machines too."""
+"""Settings that are also used for other machines."""
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,13 @@ class RunSettings:
     closing: float | None = None
     factorisation: str = AUTOMATIC_FACTORS
 
-    def kept(self) -> dict[str, Any]:
-        """Return the settings that are remembered between sessions."""
+    def remembered_settings(self) -> dict[str, Any]:
+        """Return the settings that are stored between sessions."""
         return {name: getattr(self, name) for name in REMEMBERED}
 
     @staticmethod
-    def recalled(data: Any) -> RunSettings:
-        """Return remembered settings; invalid entries are left out."""
+    def from_remembered(data: Any) -> RunSettings:
+        """Return run settings from stored data; invalid entries are ignored."""
         first = RunSettings()
         if not isinstance(data, dict):
             return first
@@ -84,7 +84,7 @@ class RunSettings:
         }
         if known.get("method", first.method) not in METHODS:
             known.pop("method")
-        if closing_problem(known.get("closing")):
+        if loop_closure_problem(known.get("closing")):
             known.pop("closing")
         if known.get("factorisation", first.factorisation) not in FACTORISATIONS:
             known.pop("factorisation")
@@ -99,18 +99,18 @@ class RunSettings:
         return RunSettings(**good)
 
 
-def closing_problem(value: Any) -> str:
-    """Return why a value is not a valid method of loop closure; empty if it is."""
+def loop_closure_problem(value: Any) -> str:
+    """Return why a value is not a valid setting for iterative loop closure; empty if it is valid."""
     try:
-        checked_closing(value)
+        check_closing(value)
     except ModelError as error:
         return f"{error.what} {error.remedy}"
     return ""
 
 
-class Start(NamedTuple):
-    """Initial state of a run: q (nq,), v (nv,), time (s), the run from which it branches, and states of force elements
-    by name that are not at rest.
+class InitialState(NamedTuple):
+    """Initial state of a run: q (nq,), v (nv,), time (s), the run from which it branches, and the states of force
+    elements by name where they are not at rest.
 
     named : the speeds of v that were given, which are kept while the others follow; None: v is one of a motion
     """
@@ -118,18 +118,18 @@ class Start(NamedTuple):
     q: Array
     v: Array
     time: float = 0.0
-    parent: Record | None = None
+    parent: RunRecord | None = None
     x: Mapping[str, float] = MappingProxyType({})
     named: Mapping[str, float] | None = None
 
     @property
     def speeds(self) -> Array | Mapping[str, float]:
-        """Return the speeds as `simulate` takes them."""
+        """Return the initial speeds in the form that `simulate` accepts."""
         return self.v if self.named is None else self.named
 
 
-def start_of(run_settings: RunSettings, session: Session) -> Start:
-    """Return the chosen initial state, without elements that no longer exist.
+def find_initial_state(run_settings: RunSettings, session: Session) -> InitialState:
+    """Return the initial state selected in the settings, without elements that no longer exist.
 
     A pose in which the playhead shows a run is no start, so that runs made one after another can be compared.
     """
@@ -139,20 +139,20 @@ def start_of(run_settings: RunSettings, session: Session) -> Start:
     record = runs.current
     if run_settings.start in ("moment", "moving") and record is not None:
         k = record.run
-        moment = matched_speeds(mech, k.mech, speeds_at(k, runs.time))
+        moment = map_speeds_by_name(mech, k.mech, interpolate_speeds(k, runs.time))
         if run_settings.start == "moment":
-            q = matched(session, k, k.at(runs.time))
+            q = match_coordinates_by_name(session, k, k.at(runs.time))
             states = dict(zip(k.mech.x_names, k.states_at(runs.time).tolist(), strict=False))
-            return Start(q, moment, runs.time, record, {n: x for n, x in states.items() if n in mech.x_names})
-        return Start(session.q.copy(), moment, 0.0, record)
-    q = session.q if run_settings.start != "rest" and session.previewing else session.edited_pose
-    q = session.rest.copy() if run_settings.start == "rest" else q.copy()
-    return Start(q, v, named=_specified_speeds(run_settings, mech, v))
+            return InitialState(q, moment, runs.time, record, {n: x for n, x in states.items() if n in mech.x_names})
+        return InitialState(session.q.copy(), moment, 0.0, record)
+    q = session.q if run_settings.start != "rest" and session.has_preview else session.edited_pose
+    q = session.reference_configuration.copy() if run_settings.start == "rest" else q.copy()
+    return InitialState(q, v, named=_specified_speeds(run_settings, mech, v))
 
 
 def _specified_speeds(run_settings: RunSettings, mech: Mechanism, v: Array) -> dict[str, float] | None:
-    """Return the speeds in v that the user or joints specify; None if there are none, or if some belong to loop-closing
-    joints."""
+    """Return the speeds in v that are specified by the user or by joints; None if there are none, or if some belong to
+    loop-closing joints."""
     stating = [joint.name for joint in mech.model.expanded.joints if joint.start_speed and joint.mimic is None]
     if {loop.cut for loop in mech.loops} & set(stating):
         return None
@@ -160,19 +160,19 @@ def _specified_speeds(run_settings: RunSettings, mech: Mechanism, v: Array) -> d
     return {name: float(x) for name, x in zip(mech.v_names, v, strict=True) if name in names} or None
 
 
-def speeds_at(run: Any, time: float) -> Array:
+def interpolate_speeds(run: Any, time: float) -> Array:
     """Return the speeds of a run at a time (nv,), interpolated linearly between samples."""
     return np.array([np.interp(time, run.time, column) for column in run.v.T])
 
 
-def matched_speeds(mech: Mechanism, other: Mechanism, v: Array) -> Array:
-    """Return the speeds of another machine mapped to this one by name (nv,)."""
+def map_speeds_by_name(mech: Mechanism, other: Mechanism, v: Array) -> Array:
+    """Return the speeds of another machine transferred to this one by name (nv,)."""
     values = dict(zip(other.v_names, v, strict=True))
     return np.array([values.get(name, 0.0) for name in mech.v_names])
 
 
-def arguments(run_settings: RunSettings, session: Session, start: Start) -> dict[str, Any]:
-    """Return the keywords for `core.simulation.simulate` for the machine `session.mech` with the document's
+def simulate_arguments(run_settings: RunSettings, session: Session, start: InitialState) -> dict[str, Any]:
+    """Return the keyword arguments of `core.simulation.simulate` for the machine `session.mech` with the document's
     parameters."""
     mech = session.mech
     adaptive = METHODS[run_settings.method].adaptive

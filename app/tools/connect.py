@@ -1,4 +1,4 @@
-"""The connect tool: pick two points (or one) to connect them by the chosen element: a spring, a rod, a sensor …
+"""The connect tool: pick one or two points and add the chosen element there: a spring, a rod, a sensor …
 
 Chosen from the toolbar it asks after two points what is to be made; chosen through the menu Add it knows already.
 """
@@ -19,21 +19,21 @@ from PySide6.QtWidgets import QMenu
 
 from app.background.signals import Lifetime
 from app.document.connection_draft import (
-    Pick,
-    direction_at,
-    followed,
-    pick_of,
-    present,
+    PickedItem,
+    joint_direction_at,
+    pick_origin,
+    update_pick_after_edit,
+    update_pick_positions,
 )
-from app.document.connection_kinds import CONNECTIONS, Connection
-from app.document.joining import Gap, Outcome, gap_of
-from app.document.revision import Ref, State
+from app.document.connection_kinds import CONNECTIONS, ConnectionKind
+from app.document.joining import JoiningOutcome, JointGap, joint_gap_at_picks
+from app.document.revision import DocumentState, ElementRef
 from app.preferences.icons import icon
-from app.tools.candidates import Under, body_of
-from app.tools.joining_bar import JoiningBar, joining_bar, joint_lines
-from app.viewport.annotations import Line, line
-from app.viewport.gestures import Gesture, Pointer
-from app.viewport.navigate import clicked
+from app.tools.candidates import PointerCandidates, body_of_element
+from app.tools.joining_bar import JoiningMenu, create_joining_menu, joint_sketch_lines
+from app.viewport.annotations import AnnotationLine, annotation_line
+from app.viewport.gestures import Gesture, PointerState
+from app.viewport.navigate import click_or_orbit
 from core.later import dataclass
 from core.model import WORLD
 from viz.camera import metres_per_pixel
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from app.viewport.stage import Stage
 
 JOINTS = "joint: R revolute, P prismatic, S spherical, U universal, L cylindrical, W fixed"
-EXPECTS = f"Click two points · {JOINTS} · Tab: next place · Esc ends"
+EXPECTS = f"Click two points · {JOINTS} · Tab: next candidate · Esc ends"
 STEADY = 4.0
-"""Pixels (at 100 %) that the pointer may move while Tab cycles through the candidates under it."""
+"""Distance in pixels (at 100 %) that the pointer may move while Tab cycles through the candidates under it."""
 ORDER = ("first", "second", "third")
 MENU = (
     "spring_damper",
@@ -71,9 +71,9 @@ MENU = (
 )
 """Elements that can connect two points, as offered in the menu."""
 AXIS = 40.0
-"""Half the length of a joint's axis at the pointer, pixels (at 100 %)."""
+"""Half the length of the joint axis drawn at the pointer, in pixels (at 100 %)."""
 LETTERS = {"r": "revolute", "p": "prismatic", "s": "spherical", "u": "universal", "l": "cylindrical", "w": "fixed"}
-"""Letter → kind of joint (w as in weld)."""
+"""Letter → kind of joint (W as in weld)."""
 DIRECTIONS = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 NO_KEY = Qt.KeyboardModifier.NoModifier
 KEYS = {"x": "x", "y": "y", "z": "z", "n": "normal", "v": "flip"}
@@ -81,18 +81,18 @@ KEYS = {"x": "x", "y": "y", "z": "z", "n": "normal", "v": "flip"}
 
 
 @dataclass
-class Asking:
+class ConnectionInProgress:
     """The connection in progress and the points picked so far."""
 
-    connection: Connection | None = None
-    picks: tuple[Pick, ...] = field(default=())
+    connection: ConnectionKind | None = None
+    picks: tuple[PickedItem, ...] = field(default=())
     at: QPoint = field(default_factory=QPoint)
     menu: QMenu | None = None
     life: Lifetime = field(default_factory=Lifetime)
     """Connections to the selection and the ground row in the model tree, and to edits."""
     document: int = 0
     """The document in which the connection was started."""
-    bar: JoiningBar | None = None
+    bar: JoiningMenu | None = None
     flipped: bool = False
     """True if the axes of the two points meet in opposite directions."""
     meant: str = ""
@@ -105,70 +105,73 @@ class Asking:
     """Pixel of the pointer while Tab cycles through candidates."""
 
     @property
-    def wants(self) -> tuple[str, ...]:
-        """The picks still needed."""
+    def missing_picks(self) -> tuple[str, ...]:
+        """Kinds of picks that are still missing."""
         every = self.connection.wants if self.connection is not None else ("point", "point")
         return every[len(self.picks) :]
 
 
-_asking: WeakKeyDictionary[Stage, Asking] = WeakKeyDictionary()
+_asking: WeakKeyDictionary[Stage, ConnectionInProgress] = WeakKeyDictionary()
 
 
-def asking(view: Stage) -> Asking:
+def connection_in_progress(view: Stage) -> ConnectionInProgress:
     """Return the connection in progress in a viewport."""
-    return _asking.setdefault(view, Asking())
+    return _asking.setdefault(view, ConnectionInProgress())
 
 
-def arm(view: Stage, connection: Connection | None) -> None:
+def start_connection(view: Stage, connection: ConnectionKind | None) -> None:
     """Start picking the points of a connection; a suitable selection counts as the first pick."""
-    view.gestures.choose("connect")
+    view.gestures.choose_tool("connect")
     _stop_listening(view)
     session, known = view.session, ReferenceType(view)
-    state = _asking[view] = Asking(connection, document=session.document)
+    state = _asking[view] = ConnectionInProgress(connection, document=session.document)
     state.life.listen(
-        (session.selected, _listener(known, state)),
+        (session.selected, _selection_listener(known, state)),
         (session.grounded, _ground_listener(known, state)),
         (session.changed, _edit_listener(known, state)),
     )
-    first = _selected_pick(view, state.wants[0])
+    first = _selected_pick(view, state.missing_picks[0])
     if first is not None:
         _add_pick(view, first)
     else:
         _show_prompt(view)
 
 
-def _listener(known: ReferenceType[Stage], state: Asking) -> Callable[[object], None]:
+def _selection_listener(view_reference: ReferenceType[Stage], state: ConnectionInProgress) -> Callable[[object], None]:
     """Return a listener that takes the selection as a pick, once the selection has changed."""
 
-    def heard(_selection: object) -> None:
-        view = known()
+    def on_selected(_selection: object) -> None:
+        view = view_reference()
         if view is not None:
             QTimer.singleShot(0, view.widget, lambda: _take_tree_selection(view, state))
 
-    return heard
+    return on_selected
 
 
-def _ground_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[], None]:
-    """Return a listener that picks the ground at the world's origin, if a ground point is permitted."""
+def _ground_listener(view_reference: ReferenceType[Stage], state: ConnectionInProgress) -> Callable[[], None]:
+    """Return a listener that picks the ground at the world's origin when its row in the tree is clicked, if a ground
+    point is permitted."""
 
-    def heard() -> None:
-        view = known()
-        if view is None or _asking.get(view) is not state or not state.wants:
+    def on_ground_clicked() -> None:
+        view = view_reference()
+        if view is None or _asking.get(view) is not state or not state.missing_picks:
             return
-        several = len(state.wants) + len(state.picks) > 1
-        fits = state.wants[0] == "point" or (state.wants[0] == "frame" and several)
+        several = len(state.missing_picks) + len(state.picks) > 1
+        fits = state.missing_picks[0] == "point" or (state.missing_picks[0] == "frame" and several)
         if fits and WORLD not in [pick.name for pick in state.picks]:
-            _add_pick(view, pick_of(view.session, WORLD))
+            _add_pick(view, pick_origin(view.session, WORLD))
 
-    return heard
+    return on_ground_clicked
 
 
-def _edit_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[State, State], None]:
-    """Return a listener that updates picks after edits: renamed elements stay picked, deleted ones must be picked
+def _edit_listener(
+    view_reference: ReferenceType[Stage], state: ConnectionInProgress
+) -> Callable[[DocumentState, DocumentState], None]:
+    """Return a listener that updates the picks after an edit: renamed elements stay picked, deleted ones must be picked
     again."""
 
-    def heard(old: State, new: State) -> None:
-        view = known()
+    def on_edited(old: DocumentState, new: DocumentState) -> None:
+        view = view_reference()
         if view is None or _asking.get(view) is not state:
             return
         same = state.document == view.session.document
@@ -177,33 +180,35 @@ def _edit_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[Stat
             state.bar.menu.close()  # what it offers is of the machine before
         if not state.picks:
             return
-        found = [followed(old.model, new.model, pick) if same else None for pick in state.picks]
-        gone = [pick.on_body.name for pick, now in zip(state.picks, found, strict=True) if now is None]
-        state.picks = present(view.session, tuple(pick for pick in found if pick is not None))
+        found = [update_pick_after_edit(old.model, new.model, pick) if same else None for pick in state.picks]
+        gone = [pick.as_body_pick.name for pick, now in zip(state.picks, found, strict=True) if now is None]
+        state.picks = update_pick_positions(view.session, tuple(pick for pick in found if pick is not None))
         _show_picks(view, state)
         if not gone:
             return
         if state.menu is not None:
             state.menu.close()
-        view.session.message.emit("hint", f"{_names_text(gone)} {'is' if len(gone) == 1 else 'are'} gone: pick again.")
+        view.session.message.emit(
+            "hint", f"{_quoted_names(gone)} {'is' if len(gone) == 1 else 'are'} gone: pick again."
+        )
         _show_prompt(view)
 
-    return heard
+    return on_edited
 
 
-def _names_text(names: list[str]) -> str:
+def _quoted_names(names: list[str]) -> str:
     return " and ".join(f"“{name}”" for name in names)
 
 
-def _show_picks(view: Stage, state: Asking) -> None:
+def _show_picks(view: Stage, state: ConnectionInProgress) -> None:
     view.annotations.points = tuple(each.place for each in state.picks if each.what == "point")
     view.annotations.lines = ()
     view.annotations.update()
 
 
-def _take_tree_selection(view: Stage, state: Asking) -> None:
+def _take_tree_selection(view: Stage, state: ConnectionInProgress) -> None:
     """Count an element selected in the model tree as a pick, if one is needed and it is not picked already."""
-    pick = _selected_pick(view, state.wants[0]) if _asking.get(view) is state and state.wants else None
+    pick = _selected_pick(view, state.missing_picks[0]) if _asking.get(view) is state and state.missing_picks else None
     if pick is not None and pick.name not in [each.name for each in state.picks]:
         _add_pick(view, pick)
 
@@ -214,21 +219,21 @@ def _stop_listening(view: Stage) -> None:
         state.life.close()
 
 
-def _selected_pick(view: Stage, want: str) -> Pick | None:
+def _selected_pick(view: Stage, pick_kind: str) -> PickedItem | None:
     ref = view.session.selection
     if ref is None:
         return None
-    if {"joint": "joints", "sensor": "sensors"}.get(want) == ref.collection:
-        return Pick(ref.name, what=want)
-    places = ("bodies", "frames") if want == "frame" else ("bodies", "frames", "junctions")
-    return pick_of(view.session, ref.name) if want in ("point", "frame") and ref.collection in places else None
+    if {"joint": "joints", "sensor": "sensors"}.get(pick_kind) == ref.collection:
+        return PickedItem(ref.name, what=pick_kind)
+    places = ("bodies", "frames") if pick_kind == "frame" else ("bodies", "frames", "junctions")
+    return pick_origin(view.session, ref.name) if pick_kind in ("point", "frame") and ref.collection in places else None
 
 
 def _show_prompt(view: Stage) -> None:
-    state = asking(view)
+    state = connection_in_progress(view)
     title = state.connection.title if state.connection is not None else "Connect"
-    want = state.wants[0]
-    order = ORDER[len(state.picks)] + " " if len(state.wants) + len(state.picks) > 1 else ""
+    want = state.missing_picks[0]
+    order = ORDER[len(state.picks)] + " " if len(state.missing_picks) + len(state.picks) > 1 else ""
     either = ", in the scene or in the tree"
     words = {
         "point": f"{order}point: a body, frame, junction, or the ground",
@@ -240,146 +245,148 @@ def _show_prompt(view: Stage) -> None:
     if state.connection is None:
         keys = f" · {JOINTS}"
     elif state.connection.joint:
-        keys = " · X Y Z N: its axis, V turns it, Tab: other places"
-    view.say(f"{title}: click the {words}{keys} · Esc ends")
+        keys = " · X Y Z N: joint axis, V reverses it, Tab: next candidate"
+    view.show_hint(f"{title}: click the {words}{keys} · Esc ends")
 
 
-def _frame_prompt(state: Asking) -> str:
-    several = len(state.wants) + len(state.picks) > 1
+def _frame_prompt(state: ConnectionInProgress) -> str:
+    several = len(state.missing_picks) + len(state.picks) > 1
     return "point: a body, a frame, or the ground" if several else "body or frame"
 
 
-def press(view: Stage, pointer: Pointer) -> Gesture:
+def press(view: Stage, pointer: PointerState) -> Gesture:
     """Pick on a click; orbit on a drag."""
-    if view.press_cube(pointer):
+    if view.press_orientation_cube(pointer):
         return
-    _restart_if_unanswered(view, asking(view))
-    if (yield from clicked(view, pointer)) and asking(view).wants:  # else the last answer is being made
+    _restart_if_unanswered(view, connection_in_progress(view))
+    if (yield from click_or_orbit(view, pointer)) and connection_in_progress(
+        view
+    ).missing_picks:  # else the last answer is being made
         at = QPoint(round(pointer.x / pointer.scale), round(pointer.y / pointer.scale))
-        asking(view).at = view.widget.mapToGlobal(at)
-        pick = pointed(view, pointer)
+        connection_in_progress(view).at = view.widget.mapToGlobal(at)
+        pick = candidate_with_axis(view, pointer)
         if pick is None:
-            view.session.message.emit("hint", f"There is no {asking(view).wants[0]} here.")
+            view.session.message.emit("hint", f"There is no {connection_in_progress(view).missing_picks[0]} here.")
         else:
             _add_pick(view, pick)
 
 
-def under(view: Stage, pointer: Pointer) -> Pick | None:
-    """Return the candidate of the required kind under the pointer; of several, the one chosen by Tab."""
-    state, want = asking(view), asking(view).wants[0]
+def candidate_under_pointer(view: Stage, pointer: PointerState) -> PickedItem | None:
+    """Return the candidate of the required kind under the pointer; if there are several, the one chosen with Tab."""
+    state, want = connection_in_progress(view), connection_in_progress(view).missing_picks[0]
     if want in ("joint", "sensor"):
         hit = view.scene.pick(pointer.x, pointer.y)
-        ref = Ref(*hit.ref) if hit is not None and hit.ref is not None else None
+        ref = ElementRef(*hit.ref) if hit is not None and hit.ref is not None else None
         if want == "joint":
             return _joint_pick(view, ref)
-        return Pick(ref.name, what="sensor") if ref is not None and ref.collection == "sensors" else None
+        return PickedItem(ref.name, what="sensor") if ref is not None and ref.collection == "sensors" else None
     if np.hypot(pointer.x - state.tabbed[0], pointer.y - state.tabbed[1]) > STEADY * pointer.scale:
         state.choice, state.tabbed = 0, (pointer.x, pointer.y)
-    found = Under(view, pointer, junctions=want == "point", turned=_makes_joint(state))
+    found = PointerCandidates(view, pointer, include_junctions=want == "point", for_joint=_makes_joint(state))
     state.several = len(found.spots)
-    return found.pick(state.choice, [pick.name for pick in state.picks])
+    return found.pick_candidate(state.choice, [pick.name for pick in state.picks])
 
 
-def pointed(view: Stage, pointer: Pointer) -> Pick | None:
-    """Return the candidate under the pointer, with the axis that a joint would have there."""
-    pick, state = under(view, pointer), asking(view)
+def candidate_with_axis(view: Stage, pointer: PointerState) -> PickedItem | None:
+    """Return the candidate under the pointer together with the axis that a joint would have there."""
+    pick, state = candidate_under_pointer(view, pointer), connection_in_progress(view)
     if pick is None or not state.meant:
         return pick
     meant = DIRECTIONS.get(state.meant, pick.normal if state.meant == "normal" else None)
     return dataclasses.replace(pick, direction=meant, word="") if meant is not None else pick
 
 
-def _makes_joint(state: Asking) -> bool:
+def _makes_joint(state: ConnectionInProgress) -> bool:
     """Return True if two points are being picked between which a joint may be made."""
     return state.connection is None or bool(state.connection.joint)
 
 
-def axis_at(view: Stage, pick: Pick) -> tuple[np.ndarray, str]:
-    """Return the axis (3,) in the world that a joint at a point would have, and a description of the axis."""
-    state = asking(view)
+def joint_axis_at(view: Stage, pick: PickedItem) -> tuple[np.ndarray, str]:
+    """Return the world axis (3,) that a joint at a picked point would have, with a description."""
+    state = connection_in_progress(view)
     if pick.direction is not None:
         return np.array(pick.direction), pick.word or state.meant
-    found = direction_at(view.session, pick.on_body)
+    found = joint_direction_at(view.session, pick.as_body_pick)
     if found is not None:
-        return found, "as the joint there"
-    if state.picks and (first := direction_at(view.session, state.picks[0].on_body)) is not None:
-        return first, "as at the first point"
+        return found, "parallel to the joint there"
+    if state.picks and (first := joint_direction_at(view.session, state.picks[0].as_body_pick)) is not None:
+        return first, "parallel to the first point's axis"
     return (np.array(pick.normal), "normal") if pick.normal is not None else (np.array((0.0, 0.0, 1.0)), "z")
 
 
-def _joint_pick(view: Stage, ref: Ref | None) -> Pick | None:
+def _joint_pick(view: Stage, ref: ElementRef | None) -> PickedItem | None:
     """Return the joint under the pointer, or the joint that carries the body under it."""
     if ref is None:
         return None
     if ref.collection == "joints":
-        return Pick(ref.name, what="joint")
-    body = body_of(view, ref)
+        return PickedItem(ref.name, what="joint")
+    body = body_of_element(view, ref)
     carrier = next((j for j in view.session.model.expanded.joints if j.child == body and j.info.nv), None)
-    return Pick(carrier.name, what="joint") if carrier is not None else None
+    return PickedItem(carrier.name, what="joint") if carrier is not None else None
 
 
-def _add_pick(view: Stage, pick: Pick) -> None:
+def _add_pick(view: Stage, pick: PickedItem) -> None:
     """Add a pick; the last one creates the connection."""
-    state = asking(view)
+    state = connection_in_progress(view)
     state.picks = (*state.picks, pick)
     _show_picks(view, state)
-    if state.wants:
+    if state.missing_picks:
         _show_prompt(view)
         return
     last = partial(_ask_connection if state.connection is None else _make_connection, view)
-    if view.gestures.running:
+    if view.gestures.is_running:
         QTimer.singleShot(0, view.widget, last)  # once the click is over: another tool is chosen then
     else:
         last()
 
 
 def _make_connection(view: Stage) -> None:
-    state = asking(view)
+    state = connection_in_progress(view)
     connection = state.connection
-    if connection is None or state.wants:
+    if connection is None or state.missing_picks:
         return
-    picks = present(view.session, state.picks)
-    if connection.joint and not _are_on_one_body(picks):
-        on_bodies = tuple(pick.on_body for pick in picks)
-        gap = gap_of(view.session, connection.joint, on_bodies, state.flipped)
-        if not gap.closed:
+    picks = update_pick_positions(view.session, state.picks)
+    if connection.joint and not _are_on_same_body(picks):
+        on_bodies = tuple(pick.as_body_pick for pick in picks)
+        gap = joint_gap_at_picks(view.session, connection.joint, on_bodies, state.flipped)
+        if not gap.is_closed:
             _ask_joining(view, on_bodies, gap)
             return
-    view.gestures.choose("select")  # also forgets the question
-    connection.build(view.session, picks)
+    view.gestures.choose_tool("select")  # also forgets the question
+    connection.build_element(view.session, picks)
     view.update()
 
 
-def _are_on_one_body(picks: tuple[Pick, ...]) -> bool:
-    """Return True, with a message, if both points are on one body, which a joint cannot connect to itself."""
-    return len({pick.on_body.name for pick in picks}) == 1
+def _are_on_same_body(picks: tuple[PickedItem, ...]) -> bool:
+    """Return True if both points are on one body, which a joint cannot connect to itself."""
+    return len({pick.as_body_pick.name for pick in picks}) == 1
 
 
-def _ask_joining(view: Stage, picks: tuple[Pick, ...], gap: Gap) -> None:
-    """Ask how to join two points that are apart: assemble, join in the present pose, or leave the joint open."""
-    state = asking(view)
+def _ask_joining(view: Stage, picks: tuple[PickedItem, ...], gap: JointGap) -> None:
+    """Ask how to join two points at a distance: assemble, join in the present pose, or leave the joint open."""
+    state = connection_in_progress(view)
     assert state.connection is not None
     view.annotations.value = ""
-    bar = state.bar = joining_bar(view, state.connection.joint, picks, gap, state.flipped)
+    bar = state.bar = create_joining_menu(view, state.connection.joint, picks, gap, state.flipped)
     if bar is None:
         _ask_second_point_again(view, state)
         return
 
-    def done(outcome: Outcome | None) -> None:
+    def on_outcome_chosen(outcome: JoiningOutcome | None) -> None:
         if _asking.get(view) is not state:
             return
         state.bar = None
         if outcome is None:
             _ask_second_point_again(view, state)
             return
-        view.gestures.choose("select")
-        outcome.take(view.session)
+        view.gestures.choose_tool("select")
+        outcome.apply_outcome(view.session)
         view.update()
 
-    bar.ask(state.at if not state.at.isNull() else QCursor.pos(), done)
+    bar.open_menu(state.at if not state.at.isNull() else QCursor.pos(), on_outcome_chosen)
 
 
-def _ask_second_point_again(view: Stage, state: Asking) -> None:
+def _ask_second_point_again(view: Stage, state: ConnectionInProgress) -> None:
     """Ask for the second point again after the menu was closed without a choice."""
     state.picks = state.picks[:-1]
     _show_picks(view, state)
@@ -387,8 +394,8 @@ def _ask_second_point_again(view: Stage, state: Asking) -> None:
 
 
 def _ask_connection(view: Stage) -> None:
-    """Ask by which element to connect the two picked points."""
-    state = asking(view)
+    """Ask which element is to connect the two picked points."""
+    state = connection_in_progress(view)
     menu = state.menu = QMenu(view.widget)
     for name in MENU:
         if name == "-":
@@ -400,79 +407,84 @@ def _ask_connection(view: Stage) -> None:
     menu.popup(state.at)
 
 
-def _restart_if_unanswered(view: Stage, state: Asking) -> None:
+def _restart_if_unanswered(view: Stage, state: ConnectionInProgress) -> None:
     """Start again with the first point if the menu was closed without a choice."""
-    if _asking.get(view) is state and state.connection is None and not state.wants:
+    if _asking.get(view) is state and state.connection is None and not state.missing_picks:
         state.picks = ()
         view.annotations.clear()
         _show_prompt(view)
 
 
-def _choose_connection(view: Stage, connection: Connection) -> None:
-    asking(view).connection = connection
+def _choose_connection(view: Stage, connection: ConnectionKind) -> None:
+    connection_in_progress(view).connection = connection
     _make_connection(view)
 
 
-def hover(view: Stage, pointer: Pointer | None) -> None:
+def hover(view: Stage, pointer: PointerState | None) -> None:
     """Highlight the candidate that a click would pick, and draw the line to it."""
-    state, notes = asking(view), view.annotations
+    state, notes = connection_in_progress(view), view.annotations
     notes.value = ""
-    if pointer is None or not state.wants:
-        view.session.point_at(None)
+    if pointer is None or not state.missing_picks:
+        view.session.set_hovered_element(None)
         notes.update()
         return
     hit = view.scene.pick(pointer.x, pointer.y)
-    view.session.point_at(Ref(*hit.ref) if hit is not None and hit.ref is not None else None)
+    view.session.set_hovered_element(ElementRef(*hit.ref) if hit is not None and hit.ref is not None else None)
     points = tuple(each.place for each in state.picks if each.what == "point")
-    pick = pointed(view, pointer) if state.wants[0] in ("point", "frame") else None
+    pick = candidate_with_axis(view, pointer) if state.missing_picks[0] in ("point", "frame") else None
     notes.points = (*points, pick.place) if pick is not None else points
     notes.lines = _preview_lines(view, pick)
     if pick is not None and state.several > 1:
         words = "" if any(each.text == pick.word for each in notes.lines) else f"{_pick_text(pick)} · "
-        notes.show_value(f"{words}Tab: {state.choice % state.several + 1} of {state.several}", pointer.x, pointer.y)
+        notes.show_value_at_pointer(
+            f"{words}Tab: {state.choice % state.several + 1} of {state.several}", pointer.x, pointer.y
+        )
     notes.update()
 
 
-def _pick_text(pick: Pick) -> str:
+def _pick_text(pick: PickedItem) -> str:
     """Return a description of a pick."""
     return pick.word or (f"“{pick.name}”" if pick.frame is None else "point of the surface")
 
 
-def _preview_lines(view: Stage, pick: Pick | None) -> tuple[Line, ...]:
+def _preview_lines(view: Stage, pick: PickedItem | None) -> tuple[AnnotationLine, ...]:
     """Return the line from the first point to the present candidate, and a sketch of the joint at both."""
-    state = asking(view)
+    state = connection_in_progress(view)
     every = [each for each in (*state.picks, pick) if each is not None and each.what == "point"]
-    found: list[Line] = []
+    found: list[AnnotationLine] = []
     if pick is not None and len(every) > 1:
         distance = float(np.linalg.norm(np.subtract(pick.place, every[0].place)))
         pixel = metres_per_pixel(view.scene.view, view.scene.size, pick.place) * view.scene.pixel_ratio
-        shown = view.settings.shown(distance, "length")
+        shown = view.settings.format_value(distance, "length")
         if distance > STEADY * pixel:  # else the pointer is still on the first point
-            found.append(line(every[0].place, pick.place, f"{pick.name}\n{shown}" if pick.frame is None else shown))
+            found.append(
+                annotation_line(every[0].place, pick.place, f"{pick.name}\n{shown}" if pick.frame is None else shown)
+            )
     if _makes_joint(state):
         kind = "" if state.connection is None else state.connection.joint
         for each in every:
-            axis, word = axis_at(view, each)
+            axis, word = joint_axis_at(view, each)
             half = AXIS * metres_per_pixel(view.scene.view, view.scene.size, each.place) * view.scene.pixel_ratio
-            found += joint_lines(kind, np.array(each.place), axis, half, word if each is pick else "")
+            found += joint_sketch_lines(kind, np.array(each.place), axis, half, word if each is pick else "")
     return tuple(found)
 
 
-def wants(view: Stage, event: QKeyEvent) -> bool:
-    """Return True if a key chooses the kind of a joint, its axis direction, or a candidate under the pointer."""
-    state = asking(view)
-    if not state.wants or event.modifiers() not in (NO_KEY, Qt.KeyboardModifier.ShiftModifier):
+def wants_key(view: Stage, event: QKeyEvent) -> bool:
+    """Return True for keys that choose the kind of joint, its axis direction, or another candidate under the
+    pointer."""
+    state = connection_in_progress(view)
+    if not state.missing_picks or event.modifiers() not in (NO_KEY, Qt.KeyboardModifier.ShiftModifier):
         return False
     if event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
-        return state.wants[0] in ("point", "frame") and view.gestures.inside
+        return state.missing_picks[0] in ("point", "frame") and view.gestures.is_pointer_inside
     letter = event.text().lower()
     return _makes_joint(state) and (letter in LETTERS or (letter in KEYS and state.connection is not None))
 
 
-def key(view: Stage, event: QKeyEvent) -> None:
-    """Handle a key: choose the kind of joint, cycle through candidates, set the next point's axis to x, y, z or the
-    normal (pressed again: to that of the feature), or reverse it."""
-    state, letter = asking(view), event.text().lower()
+def handle_key(view: Stage, event: QKeyEvent) -> None:
+    """Handle a key: choose the kind of joint, cycle through candidates, set the axis of the next point to x, y, z or
+    the normal (pressed again: to the axis of the feature), or reverse it."""
+    state, letter = connection_in_progress(view), event.text().lower()
     if event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
         state.choice += 1 if event.key() == Qt.Key.Key_Tab else -1
     elif letter in LETTERS:
@@ -480,10 +492,10 @@ def key(view: Stage, event: QKeyEvent) -> None:
         _show_prompt(view)
     elif KEYS[letter] == "flip":
         state.flipped = not state.flipped
-        view.say("The axes now meet in the opposite direction." if state.flipped else "")
+        view.show_hint("The axes now meet in the opposite direction." if state.flipped else "")
     else:
         state.meant = "" if state.meant == KEYS[letter] else KEYS[letter]
-    view.gestures.again()
+    view.gestures.repeat_hover()
 
 
 def leave(view: Stage) -> None:
@@ -493,4 +505,4 @@ def leave(view: Stage) -> None:
     if state is not None and state.bar is not None:
         state.bar.menu.close()
     view.annotations.clear()
-    view.session.point_at(None)
+    view.session.set_hovered_element(None)

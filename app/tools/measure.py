@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.viewport.annotations import line
-from app.viewport.gestures import Gesture, Pointer
-from app.viewport.navigate import clicked
+from app.viewport.annotations import annotation_line
+from app.viewport.gestures import Gesture, PointerState
+from app.viewport.navigate import click_or_orbit
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
@@ -16,32 +16,34 @@ if TYPE_CHECKING:
 Point = tuple[float, float, float]
 EXPECTS = "Click the first point, then the second · points snap to the origins of bodies, frames and joints · Esc ends"
 SNAP = 9.0
-"""Pixels (at 100 %) within which the origin of a body, frame or joint attracts the pointer."""
+"""Distance in pixels (at 100 %) within which the pointer snaps to the origin of a body, frame or joint."""
 
 
-def press(view: Stage, pointer: Pointer) -> Gesture:
+def press(view: Stage, pointer: PointerState) -> Gesture:
     """Set a point on a click; orbit on a drag."""
-    if view.press_cube(pointer):
+    if view.press_orientation_cube(pointer):
         return
-    if (yield from clicked(view, pointer)):
+    if (yield from click_or_orbit(view, pointer)):
         _set_point(view, pointer)
 
 
-def _set_point(view: Stage, pointer: Pointer) -> None:
-    point, notes = place(view, pointer), view.annotations
+def _set_point(view: Stage, pointer: PointerState) -> None:
+    point, notes = point_to_measure(view, pointer), view.annotations
     if point is None:
         return
     if len(notes.points) == 1:
         notes.points = (notes.points[0], point)
-        notes.lines = (line(notes.points[0], point, words(view, notes.points[0], point)),)
-        view.session.message.emit("hint", "Distance " + words(view, notes.points[0], point).replace("\n", " · "))
+        notes.lines = (annotation_line(notes.points[0], point, distance_text(view, notes.points[0], point)),)
+        view.session.message.emit(
+            "hint", "Distance " + distance_text(view, notes.points[0], point).replace("\n", " · ")
+        )
     else:
         notes.points, notes.lines = (point,), ()
     notes.update()
 
 
-def place(view: Stage, pointer: Pointer) -> Point | None:
-    """Return the point to measure: a nearby origin, else the surface point under the pointer."""
+def point_to_measure(view: Stage, pointer: PointerState) -> Point | None:
+    """Return the point to measure from or to: a nearby origin, otherwise the surface point under the pointer."""
     session = view.session
     poses = np.asarray(session.mech.poses(session.q, p=session.p))
     joints = [a for a, _b in session.mech.joint_poses(session.q, p=session.p).values()]
@@ -59,21 +61,25 @@ def place(view: Stage, pointer: Pointer) -> Point | None:
     return x, y, z
 
 
-def words(view: Stage, start: Point, end: Point) -> str:
-    """Return the distance and its components as text."""
-    shown = view.settings.shown
+def distance_text(view: Stage, start: Point, end: Point) -> str:
+    """Return a distance and its components as text."""
+    shown = view.settings.format_value
     parts = [b - a for a, b in zip(start, end, strict=True)]
     each = "  ".join(f"Δ{axis} {shown(part, 'length')}" for axis, part in zip("xyz", parts, strict=True))
     return f"{shown(float(np.linalg.norm(parts)), 'length')}\n{each}"
 
 
-def hover(view: Stage, pointer: Pointer | None) -> None:
+def hover(view: Stage, pointer: PointerState | None) -> None:
     """Show the distance from the first point to the pointer."""
     notes = view.annotations
     if pointer is None or len(notes.points) != 1:
         return
-    point = place(view, pointer)
-    notes.lines = (line(notes.points[0], point, words(view, notes.points[0], point)),) if point is not None else ()
+    point = point_to_measure(view, pointer)
+    notes.lines = (
+        (annotation_line(notes.points[0], point, distance_text(view, notes.points[0], point)),)
+        if point is not None
+        else ()
+    )
     notes.update()
 
 

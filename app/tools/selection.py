@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.document.revision import Ref
-from app.tools.drag_handles import drag_end, drag_handle, drag_map_plane
-from app.viewport.gestures import Gesture, Pointer
+from app.document.revision import ElementRef
+from app.tools.drag_handles import drag_handle, drag_link_end, drag_map_plane
+from app.viewport.gestures import Gesture, PointerState
 from app.viewport.navigate import orbit
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
 
-EXPECTS = "Rest on a part: its joint's handle appears, drag that to move it · click selects · drag elsewhere orbits"
+EXPECTS = "Rest on a part to show the handle of its joint, drag that to move it · click selects · drag elsewhere orbits"
 
 
-def press(view: Stage, pointer: Pointer) -> Gesture:
+def press(view: Stage, pointer: PointerState) -> Gesture:
     """Choose the gesture for a press of the left button."""
-    if view.press_cube(pointer):
+    if view.press_orientation_cube(pointer):
         return
     end = view.link_end_under(pointer)
     if end is not None:
-        yield from click_or_drag(view, pointer, drag_end(view, end, pointer))
+        yield from click_or_drag(view, pointer, drag_link_end(view, end, pointer))
         return
     part = view.handle_under(pointer)
     if part is not None:
@@ -34,7 +34,7 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
     yield from click_or_drag(view, pointer, orbit(view, pointer))
 
 
-def click_or_drag(view: Stage, press: Pointer, drag: Gesture) -> Gesture:
+def click_or_drag(view: Stage, press: PointerState, drag: Gesture) -> Gesture:
     """Select on a click (also the element behind a handle); run the drag gesture once the pointer moves."""
     next(drag)
     moved = False
@@ -47,49 +47,49 @@ def click_or_drag(view: Stage, press: Pointer, drag: Gesture) -> Gesture:
         drag.close()
         raise
     if moved:
-        _finish(drag)
+        _finish_drag(drag)
     else:
         drag.close()
         hit = view.scene.pick(press.x, press.y, handles=False) or view.scene.pick(press.x, press.y)
-        if hit is None and (place := view.maps.under(press)) is not None:
-            view.maps.take(place)
+        if hit is None and (place := view.maps.sample_under(press)) is not None:
+            view.maps.move_to_sample(place)
             return
-        view.session.select(Ref(*hit.ref) if hit is not None and hit.ref is not None else None)
+        view.session.select(ElementRef(*hit.ref) if hit is not None and hit.ref is not None else None)
 
 
-def _finish(drag: Gesture) -> None:
+def _finish_drag(drag: Gesture) -> None:
     try:
         drag.send(None)
     except StopIteration:
         return
 
 
-def hover(view: Stage, pointer: Pointer | None) -> None:
-    """Highlight the item under the pointer: a handle first, else an element."""
+def hover(view: Stage, pointer: PointerState | None) -> None:
+    """Highlight the item under the pointer: a handle if there is one, otherwise an element."""
     if pointer is None:
-        view.hover_cube(None)
-        view.light_handle(None)
-        view.light_link_end(None)
-        view.maps.light(None)
-        view.session.point_at(None)
+        view.hover_orientation_cube(None)
+        view.highlight_handle(None)
+        view.highlight_link_end(None)
+        view.maps.highlight_handle(None)
+        view.session.set_hovered_element(None)
         return
-    if view.light_link_end(view.link_end_under(pointer)):
-        view.light_handle(None)
-        view.session.point_at(None)
+    if view.highlight_link_end(view.link_end_under(pointer)):
+        view.highlight_handle(None)
+        view.session.set_hovered_element(None)
         return
-    if view.hover_cube(pointer) or view.light_handle(view.handle_under(pointer)):
-        view.session.point_at(None)
+    if view.hover_orientation_cube(pointer) or view.highlight_handle(view.handle_under(pointer)):
+        view.session.set_hovered_element(None)
         return
-    if view.maps.light(view.maps.handle_under(pointer)):
-        view.session.point_at(None)
+    if view.maps.highlight_handle(view.maps.handle_under(pointer)):
+        view.session.set_hovered_element(None)
         return
     hit = view.scene.pick(pointer.x, pointer.y)
     if view.maps.shown is not None:
-        place = view.maps.under(pointer) if hit is None else None
-        view.say(view.maps.words(place) if place is not None else "")
-    view.session.point_at(Ref(*hit.ref) if hit is not None and hit.ref is not None else None)
+        place = view.maps.sample_under(pointer) if hit is None else None
+        view.show_hint(view.maps.describe_sample(place) if place is not None else "")
+    view.session.set_hovered_element(ElementRef(*hit.ref) if hit is not None and hit.ref is not None else None)
 
 
 def leave(view: Stage) -> None:
-    """Clean up when another tool is chosen."""
+    """Clear the highlights when another tool is chosen."""
     hover(view, None)

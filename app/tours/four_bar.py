@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from app.tours.tour import MOVED, Seen, Step, Tour, lengths_changed
+from app.tours.tour import MOVED, Step, StepProgress, Tour, has_changed_parameter
 from core.model import WORLD
 
 
-def _is_loop_closed(seen: Seen) -> bool:
-    found = seen.mobility
-    return found is not None and found.dof == 1 and len(seen.now.joints) > len(seen.now.bodies) > 1
+def _is_loop_closed(progress: StepProgress) -> bool:
+    found = progress.mobility
+    return (
+        found is not None
+        and found.dof == 1
+        and len(progress.current_model.joints) > len(progress.current_model.bodies) > 1
+    )
 
 
-def _is_coupler_traced(seen: Seen) -> bool:
-    """Return True if a traced point belongs to no link on the ground (there, a path is only an arc)."""
-    model = seen.bench.session.model
+def _is_coupler_traced(progress: StepProgress) -> bool:
+    """Return True if a traced point belongs to a link without a joint to the ground (paths of grounded links are only
+    arcs)."""
+    model = progress.bench.session.model
     grounded = {joint.child for joint in model.joints if joint.parent == WORLD}
     grounded |= {joint.parent for joint in model.joints if joint.child == WORLD}
     carriers = {frame.name: frame.parent for frame in model.frames}
-    return any(carriers.get(path, path) not in grounded for path in seen.bench.scenery.paths)
+    return any(carriers.get(path, path) not in grounded for path in progress.bench.scenery.path_frames)
 
 
-def _has_motor(seen: Seen) -> bool:
-    return bool(seen.now.drivers) and seen.new_run
+def _has_motor(progress: StepProgress) -> bool:
+    return bool(progress.current_model.drivers) and progress.has_new_run
 
 
-def _is_saved(seen: Seen) -> bool:
-    session = seen.bench.session
-    return session.path is not None and not session.unsaved
+def _is_saved(progress: StepProgress) -> bool:
+    session = progress.bench.session
+    return session.path is not None and not session.is_unsaved
 
 
 TOUR = Tour(
@@ -38,22 +43,22 @@ TOUR = Tour(
             "Draw four points",
             "Press D to draw. Click where the first pin stands on the ground, click two more points for the joints "
             "between the links, and double-click the fourth: that ends on the ground. Keep the first link the "
-            "shortest: it is the crank. Backspace takes a link back.",
+            "shortest: it is the crank. Backspace removes the last link.",
             _is_loop_closed,
             "A closed loop with one degree of freedom: M\u00a0=\u00a01, so one motor is enough.",
         ),
         Step(
             "Drag the crank",
-            "Press W for the Move tool (Esc leaves Draw first) and drag the first link around. All others follow, as "
-            "the loop demands. Where it stops, it is at a dead point.",
+            "Press W for the Move tool (Esc leaves Draw first) and drag the first link around. The other links follow "
+            "as the loop requires. Where it stops, it is at a dead point.",
             lambda seen: seen.moved > MOVED,
             "That is its only motion. The status line says so: 1 degree of freedom.",
         ),
         Step(
             "Type a length",
-            "Press D again and click the number beside a link, or select a link and find Length in its properties. "
+            "Press D again and click the dimension next to a link, or select a link and find Length in its properties. "
             "Type a value a little larger and press Enter: the loop closes again on the same side.",
-            lambda seen: lengths_changed(seen.model, seen.bench.session.model),
+            lambda seen: has_changed_parameter(seen.model, seen.bench.session.model),
             "Each length is a parameter: formulas can use it, and it has a slider.",
         ),
         Step(
@@ -64,7 +69,7 @@ TOUR = Tour(
             "This is the coupler curve.",
         ),
         Step(
-            "A motor, and let it run",
+            "Add a motor and run it",
             "In Draw press A and click the first pin: a motor turns it once a second. Then press F5 to simulate; Space "
             "plays and pauses. A run that ends early says where the loop no longer closes: shorten the first link.",
             _has_motor,
@@ -74,14 +79,14 @@ TOUR = Tour(
             "Plot the rocker's angle",
             "In the Plots panel open D, the third link's pin on the ground, and double-click its angle q; or drag it "
             "into the plot.",
-            lambda seen: seen.bench.panels.plotting,
+            lambda seen: seen.bench.panels.has_plotted_channels,
             "Wheel and drag zoom and move the plot; its ruler measures.",
         ),
         Step(
             "Save it",
-            "Press Ctrl+S. The file is plain text that you can read, and its runs are kept beside it.",
+            "Press Ctrl+S. The file is plain text that you can read, and its runs are stored next to it.",
             _is_saved,
-            "That is all it takes. F1 explains what is under the pointer, Ctrl+Shift+P finds everything else.",
+            "That is all. F1 explains what is under the pointer, Ctrl+Shift+P finds everything else.",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Definition of a tour: steps that each wait for an action of the user, done in any way."""
+"""Definition of a tour: steps that each wait for an action of the user, whichever way it is done."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.document.analyses import mobility_of_session
+from app.document.analyses import model_analysis_of
 from core.later import dataclass
 
 if TYPE_CHECKING:
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from core.model import Model
 
 MOVED = 0.2
-"""Distance a coordinate must move (rad or m) to count as moved by hand."""
+"""Change of a coordinate (rad or m) above which it counts as moved by hand."""
 
 
 @dataclass
-class Seen:
-    """The state when a step of a tour began, and the user's actions since."""
+class StepProgress:
+    """State at the beginning of a tour step, and the user's actions since then."""
 
     bench: Workbench
     model: Model = field(init=False)
@@ -39,8 +39,8 @@ class Seen:
         self._q = np.array(session.q)
         self.runs = frozenset(id(record) for record in session.runs.items)
 
-    def look(self) -> None:
-        """Record how far the machine was moved."""
+    def record_movement(self) -> None:
+        """Record how far the machine has been moved."""
         session = self.bench.session
         q = np.asarray(session.q)
         if session.model is not self.model and len(q) != len(self._q):
@@ -48,30 +48,30 @@ class Seen:
         elif len(q):
             self.moved = max(self.moved, float(np.max(np.abs(q - self._q))))
 
-    def heard(self, result: Result) -> None:
-        """Record that a function gave a result."""
+    def record_result(self, result: Result) -> None:
+        """Record that a function has given a result."""
         if result.function:
             self.asked.add(result.function)
 
     @property
-    def now(self) -> Model:
-        """The present model, with sub-assemblies and chains expanded."""
+    def current_model(self) -> Model:
+        """The current model, with sub-assemblies and chains expanded."""
         return self.bench.session.model.expanded
 
     @property
     def mobility(self) -> Mobility | None:
-        """The mobility of the present model; None until it is known."""
-        return mobility_of_session(self.bench.session).of(self.bench.session.model)
+        """Mobility of the current model; None until it has been computed."""
+        return model_analysis_of(self.bench.session).mobility_of(self.bench.session.model)
 
     @property
-    def new_run(self) -> bool:
-        """True if a simulation was run since."""
+    def has_new_run(self) -> bool:
+        """True if a run was added since the step began."""
         return any(id(record) not in self.runs for record in self.bench.session.runs.items)
 
 
 @dataclass(frozen=True)
 class Step:
-    """One card of a tour.
+    """One step of a tour: title, instructions, the condition that completes it, and a confirmation.
 
     text : what to do and why, with the keys; more than one way may lead there
     done : whether it was done, whichever way
@@ -80,13 +80,13 @@ class Step:
 
     title: str
     text: str
-    done: Callable[[Seen], bool]
+    done: Callable[[StepProgress], bool]
     said: str = "Done."
 
 
 @dataclass(frozen=True)
 class Tour:
-    """A sequence of steps that teach the program; the user works in an ordinary document."""
+    """Sequence of steps that introduce a part of the program; the user works in an ordinary document."""
 
     id: str
     title: str
@@ -94,7 +94,7 @@ class Tour:
     steps: tuple[Step, ...]
 
 
-def lengths_changed(before: Model, now: Model) -> bool:
-    """Return True if a parameter of both models has another value."""
+def has_changed_parameter(before: Model, now: Model) -> bool:
+    """Return True if the value of a parameter that both models have differs."""
     old = {each.name: each.value for each in before.parameters}
     return any(each.name in old and each.value != old[each.name] for each in now.parameters)

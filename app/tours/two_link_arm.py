@@ -1,12 +1,12 @@
-"""Tour: a two-link arm and its equations of motion."""
+"""Tour: a two-link arm and its equations of motion, from a table of Denavit–Hartenberg parameters."""
 
 from __future__ import annotations
 
-from app.tours.tour import MOVED, Seen, Step, Tour
+from app.tours.tour import MOVED, Step, StepProgress, Tour
 
 
-def _has_arm(seen: Seen) -> bool:
-    return sum(joint.info.nv > 0 for joint in seen.now.joints) > 1
+def _has_arm(progress: StepProgress) -> bool:
+    return sum(joint.info.nv > 0 for joint in progress.current_model.joints) > 1
 
 
 TOUR = Tour(
@@ -29,7 +29,7 @@ TOUR = Tour(
         ),
         Step(
             "Its Jacobian",
-            "Choose Jacobian among the functions at the left and run it. Then move the arm: the card follows.",
+            "Choose Jacobian among the functions on the left and run it. Then move the arm: the card is updated.",
             lambda seen: "jacobian" in seen.asked,
             "Where its determinant is zero the arm is singular: stretched, or folded back.",
         ),
@@ -42,7 +42,7 @@ TOUR = Tour(
         Step(
             "How they are derived",
             "Run Derivation step by step; then Tools ▸ Derivation ▸ Derivation replay shows each step in the scene.",
-            lambda seen: "derivation" in seen.asked or seen.bench.panels.deriving,
+            lambda seen: "derivation" in seen.asked or seen.bench.panels.is_derivation_open,
             "The same works for every arm you open.",
         ),
     ),

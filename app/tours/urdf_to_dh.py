@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.tours.tour import MOVED, Seen, Step, Tour
+from app.tours.tour import MOVED, Step, StepProgress, Tour
 
 
-def _has_urdf(seen: Seen) -> bool:
-    source = seen.bench.files.source
+def _has_urdf(progress: StepProgress) -> bool:
+    source = progress.bench.files.source
     return source is not None and source.suffix.lower() in (".urdf", ".xacro")
 
 
@@ -37,7 +37,7 @@ TOUR = Tour(
             "Let the tool reach a point",
             "Run Inverse kinematics with a point near the tool. Every result states its residual and its limits.",
             lambda seen: "inverse_kinematics" in seen.asked,
-            "Double-click a solution to take its pose.",
+            "Double-click a solution to move the robot to its pose.",
         ),
     ),
 )

@@ -1,1 +1,1 @@
-"""The 3-D viewport: scene, camera, and mouse interaction."""
+"""The 3-D viewport: scene, camera and mouse interaction."""

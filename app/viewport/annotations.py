@@ -1,4 +1,4 @@
-"""Flat drawing over the viewport: the value next to the pointer during a drag, measured distances, names and marks."""
+"""Flat drawings over the viewport: the value next to the pointer during a drag, measured distances, names and marks."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from viz.scene.scene import Scene
 
 YELLOW = "#f5b400"
 BUTTONS = 84.0
-"""Pixels at the right edge where labels would be hidden by the view's buttons."""
+"""Width in pixels at the right edge that labels avoid because of the toolbar."""
 
 
 @dataclass(frozen=True)
-class Line:
+class AnnotationLine:
     """A straight line between two points (3,) in m, world, with a label at its middle."""
 
     start: tuple[float, float, float]
@@ -30,22 +30,22 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Name:
-    """A name next to a point (m, world); a quiet one is dimmed."""
+class PointLabel:
+    """A label next to a point (m, world); a quiet one is dimmed."""
 
     point: tuple[float, float, float]
     text: str
     quiet: bool = False
 
 
-def line(start: ArrayLike, end: ArrayLike, text: str = "") -> Line:
-    """Return a line between any two arrays of three numbers."""
+def annotation_line(start: ArrayLike, end: ArrayLike, text: str = "") -> AnnotationLine:
+    """Return a line between two points, given as any arrays of three numbers."""
     (a, b, c), (d, e, f) = (map(float, point) for point in (start, end))  # type: ignore[arg-type]
-    return Line((a, b, c), (d, e, f), text)
+    return AnnotationLine((a, b, c), (d, e, f), text)
 
 
-class Annotations(QWidget):
-    """Overlay transparent to the mouse. Set `value`, `lines`, `points`; it is repainted with every picture of the
+class AnnotationOverlay(QWidget):
+    """Overlay that ignores the mouse. Set `value`, `lines`, `points` …; it is repainted with every picture of the
     scene."""
 
     def __init__(self, scene: Scene, theme: Theme, parent: QWidget) -> None:
@@ -55,9 +55,9 @@ class Annotations(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
         self.value = ""
         self.at: tuple[float, float] = (0.0, 0.0)
-        self.lines: tuple[Line, ...] = ()
+        self.lines: tuple[AnnotationLine, ...] = ()
         self.points: tuple[tuple[float, float, float], ...] = ()
-        self.open: tuple[Line, ...] = ()
+        self.open: tuple[AnnotationLine, ...] = ()
         """From one frame to the other of joints that are apart, until they are set anew."""
         self.grips: tuple[tuple[float, float, float], ...] = ()
         """Places (m, world) that can be dragged, until they are set anew."""
@@ -65,7 +65,7 @@ class Annotations(QWidget):
         """Mark under the pointer."""
         self.locks: tuple[tuple[float, float, float], ...] = ()
         """Places (m, world) of parts that are locked, until they are set anew."""
-        self.names: tuple[Name, ...] = ()
+        self.names: tuple[PointLabel, ...] = ()
         """Names beside points, until they are set anew."""
         self.curves: tuple[tuple[tuple[float, float, float], ...], ...] = ()
         """Curves (points in m, world), the first the strongest, until they are set anew."""
@@ -73,10 +73,10 @@ class Annotations(QWidget):
         """Draws below all this what is being drawn."""
         self._labels: list[QRectF] = []
         """Positions of the labels in the picture being drawn."""
-        self.values: tuple[Name, ...] = ()
+        self.values: tuple[PointLabel, ...] = ()
         """Values at the tips of arrows, likewise."""
 
-    def show_value(self, text: str, x: float, y: float) -> None:
+    def show_value_at_pointer(self, text: str, x: float, y: float) -> None:
         """Show a value next to the pointer (device pixels)."""
         ratio = self.devicePixelRatioF()
         self.value, self.at = text, (x / ratio, y / ratio)
@@ -87,7 +87,7 @@ class Annotations(QWidget):
         self.value, self.lines, self.points = "", (), ()
         self.update()
 
-    def pixel(self, point: tuple[float, float, float]) -> QPointF | None:
+    def to_screen(self, point: tuple[float, float, float]) -> QPointF | None:
         """Return the screen position of a point (m, world); None if it is behind the camera."""
         x, y = self._scene.project(point)
         ratio = self.devicePixelRatioF()
@@ -114,7 +114,7 @@ class Annotations(QWidget):
         painter.setPen(QPen(QColor("#20262e"), 1.0))
         painter.setBrush(QColor(YELLOW))
         for point in self.points:
-            place = self.pixel(point)
+            place = self.to_screen(point)
             if place is not None:
                 painter.drawEllipse(place, 4.0, 4.0)
         if self.value:
@@ -125,7 +125,7 @@ class Annotations(QWidget):
         """Draw the first curve dashed, as a target to follow, the others thin."""
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for k, curve in enumerate(self.curves):
-            places = [self.pixel(point) for point in curve]
+            places = [self.to_screen(point) for point in curve]
             line = QPolygonF([place for place in places if place is not None])
             color = QColor(self._theme.colors.accent if k == 0 else YELLOW)
             style = Qt.PenStyle.DashLine if k == 0 else Qt.PenStyle.SolidLine
@@ -136,7 +136,7 @@ class Annotations(QWidget):
         """Draw a small square at each draggable point, yellow under the pointer."""
         colors = self._theme.colors
         for k, point in enumerate(self.grips):
-            place = self.pixel(point)
+            place = self.to_screen(point)
             if place is None:
                 continue
             painter.setPen(QPen(QColor(colors.accent), 2.0))
@@ -146,7 +146,7 @@ class Annotations(QWidget):
     def _draw_locks(self, painter: QPainter) -> None:
         """Draw a padlock on a plate for each locked body."""
         for point in self.locks:
-            place = self.pixel(point)
+            place = self.to_screen(point)
             if place is None:
                 continue
             plate = QColor(self._theme.colors.raised)
@@ -156,22 +156,22 @@ class Annotations(QWidget):
             painter.drawEllipse(place, 11.0, 11.0)
             icon("lock").paint(painter, QRectF(place.x() - 7.5, place.y() - 8.0, 15.0, 15.0).toRect())
 
-    def _draw_line(self, painter: QPainter, each: Line, pen: QPen) -> None:
-        start, end = self.pixel(each.start), self.pixel(each.end)
+    def _draw_line(self, painter: QPainter, line: AnnotationLine, pen: QPen) -> None:
+        start, end = self.to_screen(line.start), self.to_screen(line.end)
         if start is None or end is None:
             return
         painter.setPen(pen)
         painter.drawLine(start, end)
-        if each.text:
-            self._draw_label(painter, each.text, (start + end) / 2.0)
+        if line.text:
+            self._draw_label(painter, line.text, (start + end) / 2.0)
 
     def _draw_names(self, painter: QPainter) -> None:
-        """Draw names right above their points, moved up by lines where they would overlap."""
+        """Draw names above their points, moved up where they would overlap."""
         colors = self._theme.colors
         metrics = QFontMetricsF(painter.font())
         taken: list[QRectF] = []
         for name in sorted((*self.names, *self.values), key=lambda each: each.quiet):
-            place = self.pixel(name.point)
+            place = self.to_screen(name.point)
             if place is None:
                 continue
             box = QRectF(
@@ -191,8 +191,8 @@ class Annotations(QWidget):
             painter.setPen(QColor(colors.muted if name.quiet else colors.text))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name.text)
 
-    def _free_label_box(self, box: QRectF) -> QRectF:
-        """Return the box of a label, moved up or down to avoid other labels, and reserve it."""
+    def _place_label_box(self, box: QRectF) -> QRectF:
+        """Return the rectangle of a label, moved up or down to avoid other labels, and reserve it."""
         inside = QRectF(self.rect())
         for step in (0.0, -1.0, 1.0, -2.0, 2.0):
             moved = box.translated(0.0, step * (box.height() + 2.0))
@@ -202,15 +202,15 @@ class Annotations(QWidget):
         self._labels.append(box)
         return box
 
-    def _draw_label(self, painter: QPainter, text: str, place: QPointF) -> None:
+    def _draw_label(self, painter: QPainter, text: str, position: QPointF) -> None:
         colors = self._theme.colors
         rows = text.split("\n")
         metrics = QFontMetricsF(painter.font())
         width = max(metrics.horizontalAdvance(row) for row in rows) + 16.0
         height = metrics.height() * len(rows) + 8.0
-        x = min(max(place.x(), 4.0), self.width() - width - BUTTONS)
-        y = min(max(place.y() - height / 2.0, 4.0), self.height() - height - 4.0)
-        box = self._free_label_box(QRectF(x, y, width, height))
+        x = min(max(position.x(), 4.0), self.width() - width - BUTTONS)
+        y = min(max(position.y() - height / 2.0, 4.0), self.height() - height - 4.0)
+        box = self._place_label_box(QRectF(x, y, width, height))
         painter.setPen(QPen(QColor(colors.line), 1.0))
         painter.setBrush(QColor(colors.raised))
         painter.drawRoundedRect(box, 6.0, 6.0)

@@ -1,4 +1,4 @@
-"""Gestures of the pointer: a press starts one, every move is sent to it, release ends it, Esc cancels it.
+"""Gestures of the pointer: a press starts one, every movement is sent to it, the release ends it, and Esc cancels it.
 
 A gesture is a generator: `while (pointer := (yield)) is not None: preview`, then one commit. Closing it raises
 GeneratorExit at the `yield`; there it restores what was.
@@ -17,16 +17,16 @@ from core.later import dataclass
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
-    from app.document.revision import State
+    from app.document.revision import DocumentState
     from app.document.session import Session
 
 
 CLICK_REACH = 4.0
-"""Pixels (of the screen at 100 %) within which a press and a release are a click."""
+"""Distance in pixels (at 100 %) within which a press and a release count as a click."""
 
 
 @dataclass(frozen=True)
-class Pointer:
+class PointerState:
     """State of the pointer. x, y: device pixels from the upper left corner of the viewport; scale: device pixels per
     pixel at 100 %."""
 
@@ -39,37 +39,37 @@ class Pointer:
     alt: bool = False
     double: bool = False
 
-    def is_click_after(self, press: Pointer) -> bool:
+    def is_click_after(self, press: PointerState) -> bool:
         """Return True if the pointer has stayed where the button was pressed."""
         return hypot(self.x - press.x, self.y - press.y) <= CLICK_REACH * self.scale
 
 
-Gesture = Generator[None, Pointer | None, None]
+Gesture = Generator[None, PointerState | None, None]
 V = TypeVar("V")
-"""Type of the view in which a tool acts."""
+"""Type of the view on which a tool acts."""
 
 PULLING = ("select", "move", "pull")
-"""Tools in which a press with Ctrl pulls a body."""
+"""Tools with which a press with Ctrl pulls a body."""
 
 
 @dataclass(frozen=True)
-class Tool(Generic[V]):
+class MouseTool(Generic[V]):
     """A tool of the left mouse button. `press` returns the gesture of a press, `hover` reacts to movement without a
-    button; `handles`: True if joint handles are shown and a press drags them."""
+    button; `handles`: True if joint handles are shown and can be dragged."""
 
     id: str
     expects: str
-    press: Callable[[V, Pointer], Gesture]
-    hover: Callable[[V, Pointer | None], None]
+    press: Callable[[V, PointerState], Gesture]
+    hover: Callable[[V, PointerState | None], None]
     leave: Callable[[V], None]
     handles: bool = True
     ends: bool = False
     """True if the ends of the selected link are shown and a press drags them."""
     enter: Callable[[V], None] | None = None
     """Called when the tool is chosen."""
-    double: Callable[[V, Pointer], None] | None = None
+    double: Callable[[V, PointerState], None] | None = None
     """Called for a double click; without it, a double click sets the centre of rotation of the view."""
-    menu: Callable[[V, Pointer], bool] | None = None
+    menu: Callable[[V, PointerState], bool] | None = None
     """Returns True if the tool used a right click; else the context menu opens."""
     back: Callable[[V], bool] | None = None
     """Goes back one step on Esc; returns False if there is none, and the tool is left."""
@@ -85,36 +85,40 @@ class Tool(Generic[V]):
     """True if the camera does not move when an element is added."""
 
 
-class Gestures(Generic[V]):
+class GestureController(Generic[V]):
     """The chosen tool and the gesture in progress."""
 
     chosen = Signal(object)
     """Emitted when another tool is chosen."""
 
     def __init__(
-        self, view: V, session: Session, tools: Mapping[str, Tool[V]], others: Callable[[V, Pointer], Gesture]
+        self,
+        view: V,
+        session: Session,
+        tools: Mapping[str, MouseTool[V]],
+        other_buttons: Callable[[V, PointerState], Gesture],
     ) -> None:
-        self._view, self._session, self._tools, self._others = view, session, tools, others
+        self._view, self._session, self._tools, self._others = view, session, tools, other_buttons
         self._running: Gesture | None = None
         self._holds = False
         """True if the gesture in progress changes the document, not only the view."""
-        self._last: Pointer | None = None
+        self._last: PointerState | None = None
         self.tool = tools["select"]
-        session.changed.connect(self._document_changed)
+        session.changed.connect(self._on_document_changed)
 
     def close(self) -> None:
         """Cancel the gesture and disconnect."""
-        self.cancel()
-        self._session.changed.disconnect(self._document_changed)
+        self.cancel_gesture()
+        self._session.changed.disconnect(self._on_document_changed)
 
     @property
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """True between press and release."""
         return self._running is not None
 
-    def choose(self, tool: str) -> None:
+    def choose_tool(self, tool: str) -> None:
         """Choose a tool by its id."""
-        self.cancel()
+        self.cancel_gesture()
         if tool != self.tool.id:
             self.tool.leave(self._view)
             self.tool = self._tools[tool]
@@ -122,7 +126,7 @@ class Gestures(Generic[V]):
                 self.tool.enter(self._view)
             self.chosen.emit(self.tool)
 
-    def press(self, pointer: Pointer) -> None:
+    def press(self, pointer: PointerState) -> None:
         """Start a gesture at a mouse press."""
         if self._running is not None:
             return
@@ -131,9 +135,9 @@ class Gestures(Generic[V]):
         self._running = (tool.press if plain else self._others)(self._view, pointer)
         self._holds = plain
         self._last = pointer
-        self._advance_gesture(None, first=True)
+        self._advance_gesture(None, is_first=True)
 
-    def move(self, pointer: Pointer) -> None:
+    def move(self, pointer: PointerState) -> None:
         """Pass a mouse movement to the gesture, or to the tool's hover."""
         self._last = pointer
         if self._running is not None:
@@ -141,7 +145,7 @@ class Gestures(Generic[V]):
         else:
             self.tool.hover(self._view, pointer)
 
-    def release(self, pointer: Pointer) -> None:
+    def release(self, pointer: PointerState) -> None:
         """End the gesture at the release of the button, so that it commits."""
         if self._running is not None:
             self._advance_gesture(pointer)
@@ -151,23 +155,23 @@ class Gestures(Generic[V]):
         self.tool.hover(self._view, pointer)
 
     @property
-    def inside(self) -> bool:
-        """True if the pointer is in the viewport."""
+    def is_pointer_inside(self) -> bool:
+        """True if the pointer is inside the viewport."""
         return self._last is not None
 
-    def leave(self) -> None:
-        """Tell the tool that the pointer has left the viewport."""
+    def on_pointer_left(self) -> None:
+        """Notify the tool that the pointer has left the viewport."""
         self._last = None
         if self._running is None:
             self.tool.hover(self._view, None)
 
-    def again(self) -> None:
-        """Repeat the hover at the last position, since the scene may have changed under the resting pointer."""
+    def repeat_hover(self) -> None:
+        """Repeat the hover at the last pointer position, because the scene may have changed under the pointer."""
         if self._running is None and self._last is not None:
             self.tool.hover(self._view, self._last)
 
-    def cancel(self) -> bool:
-        """Cancel the gesture in progress and restore the state before; returns False if there was none."""
+    def cancel_gesture(self) -> bool:
+        """Cancel the gesture in progress and restore the state before it; returns False if there was none."""
         if self._running is None:
             return False
         running, self._running = self._running, None
@@ -178,23 +182,23 @@ class Gestures(Generic[V]):
         """Let the tool go back one step; returns False if there is none."""
         return self.tool.back is not None and self.tool.back(self._view)
 
-    def _document_changed(self, old: State, new: State) -> None:
-        """End the gesture after an edit that is not its own, since its elements may be gone or renamed."""
+    def _on_document_changed(self, old: DocumentState, new: DocumentState) -> None:
+        """Cancel the gesture after an edit that it did not make itself, because its elements may be gone or renamed."""
         running = self._running
         if running is None or not self._holds or getgeneratorstate(running) == GEN_RUNNING:
             return
-        self.cancel()
+        self.cancel_gesture()
         self._session.message.emit("hint", "The document was changed meanwhile, so the drag was cancelled.")
 
-    def _advance_gesture(self, pointer: Pointer | None, first: bool = False) -> None:
+    def _advance_gesture(self, pointer: PointerState | None, is_first: bool = False) -> None:
         running = self._running
         assert running is not None
         try:
-            next(running) if first else running.send(pointer)
+            next(running) if is_first else running.send(pointer)
         except StopIteration:
             if self._running is running:
                 self._running = None
         except Exception:
             self._running = None
-            self._session.cancel()
+            self._session.cancel_preview()
             raise

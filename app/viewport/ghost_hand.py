@@ -1,4 +1,4 @@
-"""An animated hand that demonstrates a tool over the scene for two seconds when it is first chosen."""
+"""Animated hand over the scene that demonstrates a tool for two seconds when the tool is first chosen."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ from PySide6.QtWidgets import QWidget
 from app.preferences.icons import icon
 
 if TYPE_CHECKING:
-    from app.viewport.gestures import Tool
+    from app.viewport.gestures import MouseTool
     from app.viewport.stage import Stage
 
 LASTS = 2000
-"""Duration in milliseconds."""
+"""Duration of the demonstration in ms."""
 STEP = 33
 RING, HAND = 11.0, 26
 STROKE = 3.0
 
 
-class GhostHand(QWidget):
-    """Overlay that plays when a tool is chosen. A mouse press or another tool ends it."""
+class DemonstrationHand(QWidget):
+    """Overlay with the animated hand that plays when a tool is chosen; a mouse press or another tool ends it."""
 
     def __init__(self, view: Stage) -> None:
         super().__init__(view.widget)
         self._view = view
-        self._tool: Tool[Stage] | None = None
+        self._tool: MouseTool[Stage] | None = None
         self._clock = QElapsedTimer()
         self._timer = QTimer(self, interval=STEP)
-        self._timer.timeout.connect(self._next_frame)
+        self._timer.timeout.connect(self._show_next_frame)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.hide()
-        view.gestures.chosen.connect(self._tool_chosen)
+        view.gestures.chosen.connect(self._on_tool_chosen)
         view.widget.installEventFilter(self)
 
     def close(self) -> None:
-        """Disconnect from the tools."""
-        self.end()
-        self._view.gestures.chosen.disconnect(self._tool_chosen)
+        """Disconnect from the gesture controller."""
+        self.end_demonstration()
+        self._view.gestures.chosen.disconnect(self._on_tool_chosen)
 
     @property
-    def playing(self) -> bool:
+    def is_playing(self) -> bool:
         """True while the demonstration is visible."""
         return self._tool is not None
 
-    def _tool_chosen(self, tool: Tool[Stage]) -> None:
-        self.end()
+    def _on_tool_chosen(self, tool: MouseTool[Stage]) -> None:
+        self.end_demonstration()
         settings = self._view.settings
         if tool.hand and settings.shows_hands and not settings.value(f"hands/{tool.id}", False):
             settings.remember(f"hands/{tool.id}", True)
-            self.play(tool)
+            self.demonstrate_tool(tool)
 
-    def play(self, tool: Tool[Stage]) -> None:
+    def demonstrate_tool(self, tool: MouseTool[Stage]) -> None:
         """Demonstrate a tool."""
         self._tool = tool
         self.setGeometry(self._view.widget.rect())
@@ -63,15 +63,15 @@ class GhostHand(QWidget):
         self._clock.start()
         self._timer.start()
 
-    def end(self) -> None:
+    def end_demonstration(self) -> None:
         """End the demonstration."""
         self._tool = None
         self._timer.stop()
         self.hide()
 
-    def _next_frame(self) -> None:
+    def _show_next_frame(self) -> None:
         if self._clock.elapsed() > LASTS:
-            self.end()
+            self.end_demonstration()
         else:
             self.update()
 
@@ -79,13 +79,13 @@ class GhostHand(QWidget):
         """End the demonstration when the user presses a mouse button."""
         if event.type() == QEvent.Type.Resize:
             self.setGeometry(self._view.widget.rect())
-        elif self.playing and event.type() == QEvent.Type.MouseButtonPress:
-            self.end()
+        elif self.is_playing and event.type() == QEvent.Type.MouseButtonPress:
+            self.end_demonstration()
         return False
 
-    def at(self, fraction: float) -> tuple[QPointF, bool, int]:
-        """Return the hand's position after a fraction of the time, True if it presses there, and the number of points
-        it has passed."""
+    def position_at(self, fraction: float) -> tuple[QPointF, bool, int]:
+        """Return the position of the hand after a fraction of the time, True if it presses the button there, and the
+        number of points it has passed."""
         assert self._tool is not None
         places = self._tool.hand
         along = min(max(fraction, 0.0), 1.0) * (len(places) - 1)
@@ -96,10 +96,10 @@ class GhostHand(QWidget):
         return QPointF(x * self.width(), y * self.height()), pressed and (part == 1.0 or places[k][2]), k
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the path so far, a ring while the hand presses, and the hand."""
+        """Paint the path so far, a ring while the hand presses the button, and the hand."""
         if self._tool is None:
             return
-        place, pressed, left = self.at(self._clock.elapsed() / LASTS)
+        place, pressed, left = self.position_at(self._clock.elapsed() / LASTS)
         accent = QColor(self.palette().highlight().color())
         accent.setAlpha(170)
         painter = QPainter(self)

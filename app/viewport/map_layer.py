@@ -14,17 +14,17 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QToolButton, QWi
 
 from app.background.signals import Lifetime, Signal
 from app.document import provenance
-from app.document.revision import State
+from app.document.revision import DocumentState
 from app.preferences.icons import icon
-from app.viewport.gestures import Pointer
+from app.viewport.gestures import PointerState
 from app.widgets.label import Label, Note
 from core.functions import FUNCTIONS
 from core.functions.diagrams import SpaceMap
-from core.functions.text import number
+from core.functions.text import format_number
 from viz import camera
-from viz.look import LookName, colours
+from viz.look import LookName, map_colours
 from viz.scene.map_figures import Form, MapPicture
-from viz.scene.plane_handle import PlanePart, PlanePlace
+from viz.scene.plane_handle import PlanePart, PlanePosition
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
@@ -33,75 +33,75 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 COMPARE = 120
-"""Milliseconds after a movement until a map is checked for being outdated."""
+"""Delay in ms after a movement before a map is checked for being outdated."""
 MEANT = 9.0
 """Distance in pixels within which the pointer selects a sample."""
 MANY_TIMES = 25.0
-"""Multiple of the median at which the colour scale ends: condition numbers are unbounded."""
+"""Multiple of the median at which the colour scale ends, because condition numbers are unbounded."""
 NO_SLICE = "none"
 HANDLE_WORDS = {
-    "slide": "Drag moves the plane of the map along its normal · Ctrl snaps",
-    "turn": "Drag turns the plane of the map · Ctrl snaps",
+    "slide": "Drag to move the plane of the map along its normal · Ctrl snaps",
+    "turn": "Drag to turn the plane of the map · Ctrl snaps",
 }
 FORMS: tuple[Form, ...] = ("points", "squares", "surface")
 
 
 class ShownMap(NamedTuple):
-    """A map and the form in which it is drawn; renew(options) requests it again with some options changed."""
+    """A map and the form in which it is drawn; renew(options) requests the map again with some options changed."""
 
     result: SpaceMap
     form: Form
     renew: Callable[[Mapping[str, Any]], object] = lambda _options: None
 
 
-def forms_of(found: WorkspaceMap) -> tuple[Form, ...]:
+def available_map_forms(workspace_map: WorkspaceMap) -> tuple[Form, ...]:
     """Return the forms in which a map can be drawn, the default first."""
-    if found.inside.ndim == 2:
+    if workspace_map.inside.ndim == 2:
         return ("squares", "points")
     return ("points", "surface")
 
 
-def scale_of(found: WorkspaceMap) -> tuple[float, float]:
-    """Return the ends of the colour scale."""
-    low, high = found.range
-    values = found.values[found.shown]
+def color_scale_range(workspace_map: WorkspaceMap) -> tuple[float, float]:
+    """Return the lower and upper end of the colour scale."""
+    low, high = workspace_map.range
+    values = workspace_map.values[workspace_map.shown]
     finite = values[np.isfinite(values)]
-    if found.best == "least" and len(finite):
+    if workspace_map.best == "least" and len(finite):
         high = min(high, MANY_TIMES * float(np.median(finite)))
     return low, high
 
 
-def is_change(found: WorkspaceMap) -> bool:
-    """Return True if the values are differences of two maps."""
-    return found.title.startswith("Change")
+def shows_difference(workspace_map: WorkspaceMap) -> bool:
+    """Return True if the values are differences between two maps."""
+    return workspace_map.title.startswith("Change")
 
 
-def is_plain(found: WorkspaceMap) -> bool:
-    """Return True if the values carry no information."""
-    return found.kind == "reach" and not is_change(found)
+def has_no_values(workspace_map: WorkspaceMap) -> bool:
+    """Return True if the values carry no information, as in a map of reach."""
+    return workspace_map.kind == "reach" and not shows_difference(workspace_map)
 
 
-def glyph_of(found: WorkspaceMap) -> MapPicture:
-    """Return the drawing of a map."""
+def build_map_picture(workspace_map: WorkspaceMap) -> MapPicture:
+    """Return the data with which a map is drawn."""
     from scipy.ndimage import binary_closing
 
-    low, high = scale_of(found)
-    plane, cells = found.plane, found.cells
+    low, high = color_scale_range(workspace_map)
+    plane, cells = workspace_map.plane, workspace_map.cells
     flat = plane is not None and cells.filled.ndim == 2
-    corner = plane.up(cells.origin) if plane is not None and flat else np.resize(cells.origin, 3)
+    corner = plane.to_world_points(cells.origin) if plane is not None and flat else np.resize(cells.origin, 3)
     return MapPicture(
-        points=found.points[found.shown],
-        values=found.values[found.shown],
+        points=workspace_map.points[workspace_map.shown],
+        values=workspace_map.values[workspace_map.shown],
         low=low,
         high=high,
         size=cells.size,
         axes=plane.axes if plane is not None and flat else None,
         filled=cells.filled,
         corner=corner,
-        borders=found.boundary,
+        borders=workspace_map.boundary,
         solid=binary_closing(cells.filled, np.ones((3,) * cells.filled.ndim), 2) | cells.filled,
-        parted=is_change(found),
-        plain=is_plain(found),
+        parted=shows_difference(workspace_map),
+        plain=has_no_values(workspace_map),
     )
 
 
@@ -109,7 +109,7 @@ class MapLayer:
     """Shows the map that the session requests, until its result card is removed or hides it."""
 
     changed = Signal()
-    """Emitted when another map, or none, is shown, or its style changes."""
+    """Emitted when another map, or none, is shown, or the style of the map changes."""
 
     def __init__(self, view: Stage) -> None:
         self._view, self._session = view, view.session
@@ -119,13 +119,13 @@ class MapLayer:
         self.old = ""
         """Differences of the machine since the map was made; "" if the map is valid."""
         self._late = QTimer(view.widget, singleShot=True, interval=COMPARE)
-        self._late.timeout.connect(self._compare)
+        self._late.timeout.connect(self._update_outdated_state)
         self._life = Lifetime()
         self._life.callback(self._late.stop)
         self._life.listen(
-            (self._session.mapped, self.show),
-            (self._session.changed, self._document_changed),
-            (self._session.moved, self._pose_moved),
+            (self._session.mapped, self.show_map),
+            (self._session.changed, self._on_document_changed),
+            (self._session.moved, self._on_pose_moved),
         )
         self._life.listen((view.theme.changed, lambda _name: self.changed.emit()))
 
@@ -133,101 +133,106 @@ class MapLayer:
         """Disconnect from the session."""
         self._life.close()
 
-    def show(self, wanted: ShownMap | None) -> None:
+    def show_map(self, shown_map: ShownMap | None) -> None:
         """Show a map, or none."""
-        if wanted is None and self.shown is None:
+        if shown_map is None and self.shown is None:
             return
-        new = wanted is not None and (self.shown is None or self.shown.result.map is not wanted.result.map)
-        self.shown, self._document = wanted, self._session.document
-        self._view.afterwards(lambda: self._draw(new))
-        self.old = self._changes_text()
+        new = shown_map is not None and (self.shown is None or self.shown.result.map is not shown_map.result.map)
+        self.shown, self._document = shown_map, self._session.document
+        self._view.call_when_up_to_date(lambda: self._draw_map(new))
+        self.old = self._describe_changes()
         self.changed.emit()
 
-    def _draw(self, new: bool) -> None:
+    def _draw_map(self, is_new_map: bool) -> None:
         scene = self._view.scene
         scene.map.pixel_ratio = scene.pixel_ratio
-        scene.plane_handle.show(self._plane_place())
+        scene.plane_handle.show_handle(self._plane_handle_position())
         if self.shown is None:
-            scene.map.show(None)
+            scene.map.show_map(None)
         else:
-            scene.map.show(glyph_of(self.shown.result.map), self.shown.form)
-            if new and not camera.sees(self._view.viewpoint.goal, scene.size, scene.bounds(overlays=True).tolist()):
-                self._view.viewpoint.fit()
+            scene.map.show_map(build_map_picture(self.shown.result.map), self.shown.form)
+            if is_new_map and not camera.contains_box(
+                self._view.viewpoint.target_view, scene.size, scene.bounds(overlays=True).tolist()
+            ):
+                self._view.viewpoint.fit_view()
         self._view.update()
 
-    def _document_changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: DocumentState, new: DocumentState) -> None:
         """Remove the map when another document is opened."""
         if self.shown is not None and self._document != self._session.document:
             self._session.mapped.emit(None)
         elif old.model is not new.model:
-            self._pose_moved()
+            self._on_pose_moved()
 
     # ------------------------------------------------------------------------------ whether it still holds
 
-    def _pose_moved(self) -> None:
+    def _on_pose_moved(self) -> None:
         if self.shown is not None and not self._late.isActive():
             self._late.start()
 
-    def _compare(self) -> None:
-        old = self._changes_text()
+    def _update_outdated_state(self) -> None:
+        old = self._describe_changes()
         if old != self.old:
             self.old = old
             self.changed.emit()
 
-    def _changes_text(self) -> str:
+    def _describe_changes(self) -> str:
         """Describe briefly what has changed since the map was computed."""
         asked = self.shown.result.asked if self.shown is not None else None
         if self.shown is None or asked is None:
             return ""
         function = FUNCTIONS.get(self.shown.result.function)
         reads = function.reads if function is not None else "machine"
-        return provenance.changes(asked, reads, self._session.context(), self._view.settings)
+        return provenance.describe_changes(asked, reads, self._session.context(), self._view.settings)
 
     # ------------------------------------------------------------------------------ the handle of its plane
 
-    def _plane_place(self) -> PlanePlace | None:
-        """Return the position of the plane's handle: the centre of a map computed in a plane; else None."""
+    def _plane_handle_position(self) -> PlanePosition | None:
+        """Return the position of the plane's handle, at the centre of a map computed in a plane; otherwise None."""
         if self.shown is None or self.shown.result.asked is None:
             return None
         found: WorkspaceMap = self.shown.result.map
         if found.plane is None or self.shown.result.asked.options.get("slice", NO_SLICE) == NO_SLICE:
             return None
-        flat = found.plane.down(found.points)
+        flat = found.plane.to_plane_coordinates(found.points)
         low, high = flat.min(axis=0), flat.max(axis=0)
-        return PlanePlace(found.plane.up(0.5 * (low + high)), found.plane.axes, 0.55 * float(np.max(high - low)))
+        return PlanePosition(
+            found.plane.to_world_points(0.5 * (low + high)), found.plane.axes, 0.55 * float(np.max(high - low))
+        )
 
-    def handle_under(self, pointer: Pointer) -> PlanePart | None:
+    def handle_under(self, pointer: PointerState) -> PlanePart | None:
         """Return the part of the plane's handle under the pointer."""
         if self.shown is None or self._view.scene.plane_handle.place is None:
             return None
         return self._view.scene.plane_handle.pick(self._view.scene.ray(pointer.x, pointer.y))
 
-    def light(self, part: PlanePart | None) -> bool:
+    def highlight_handle(self, part: PlanePart | None) -> bool:
         """Highlight a part of the plane's handle in yellow (None: none); returns True if there is one."""
         handle = self._view.scene.plane_handle
         if part is not handle.lit:
-            handle.light(part)
+            handle.highlight(part)
             if part is not None:
-                self._view.say(HANDLE_WORDS[part.kind])
+                self._view.show_hint(HANDLE_WORDS[part.kind])
             self._view.update()
         return part is not None
 
-    def ask_in(self, place: PlanePlace) -> None:
+    def request_in_plane(self, plane: PlanePosition) -> None:
         """Request the same map in another plane."""
         if self.shown is None:
             return
-        normal = place.frame[:, 2]
+        normal = plane.axes_and_normal[:, 2]
         normal = normal * (np.sign(normal[np.argmax(np.abs(normal))]) or 1.0)
         text = ", ".join(f"{x:.6g}" for x in np.round(normal, 6) + 0.0)
-        at = round(float(normal @ place.centre), 9)
+        at = round(float(normal @ plane.centre), 9)
         axis = next((name for name, e in zip("xyz", np.eye(3), strict=True) if np.abs(normal - e).max() < 1e-6), None)
         chosen = {"slice": axis, "normal": ""} if axis is not None else {"slice": "normal", "normal": text}
         self.shown.renew({**chosen, "at": at})
 
     # ------------------------------------------------------------------------------ the place under the pointer
 
-    def under(self, pointer: Pointer) -> int | None:
-        """Return the sample under the pointer, of several the nearest to the camera; None if there is none."""
+    def sample_under(self, pointer: PointerState) -> int | None:
+        """Return the index of the sample under the pointer, the nearest to the camera if there are several; None if
+        there is none."""
         if self.shown is None:
             return None
         found: WorkspaceMap = self.shown.result.map
@@ -258,25 +263,25 @@ class MapLayer:
         b = np.asarray(there.origin) + depth * np.asarray(there.direction)
         return float(np.linalg.norm(b - a))
 
-    def words(self, sample: int) -> str:
-        """Describe a sample: its value and its position."""
+    def describe_sample(self, sample: int) -> str:
+        """Describe a sample by its value and position."""
         assert self.shown is not None
         found: WorkspaceMap = self.shown.result.map
         place = ", ".join(
-            f"{axis} {self._view.settings.shown(float(x), 'length')}"
+            f"{axis} {self._view.settings.format_value(float(x), 'length')}"
             for axis, x in zip("xyz", found.points[sample], strict=True)
         )
         value = float(found.values[sample])
-        shown = "" if is_plain(found) else f"{value:.4g} {found.unit}".strip() if math.isfinite(value) else "∞"
-        return " · ".join(filter(None, (shown, place, "click takes the pose that reaches it")))
+        shown = "" if has_no_values(found) else f"{value:.4g} {found.unit}".strip() if math.isfinite(value) else "∞"
+        return " · ".join(filter(None, (shown, place, "click to move the machine to this pose")))
 
-    def take(self, sample: int) -> bool:
-        """Move the machine into the pose that reaches a sample, as one undo step."""
+    def move_to_sample(self, sample: int) -> bool:
+        """Move the machine to the pose that reaches a sample, as one undo step."""
         assert self.shown is not None
         found: WorkspaceMap = self.shown.result.map
         session = self._session
         if tuple(session.mech.q_names) != found.names:
-            session.message.emit("warning", "This map belongs to another machine. Compute it again.")
+            session.message.emit("warning", "This map was computed for another machine. Compute it again.")
             return False
         session.preview(q=found.q[sample])
         session.commit(f"Pose of {self.shown.result.title[:1].lower()}{self.shown.result.title[1:]}")
@@ -289,7 +294,7 @@ COLOR_STOPS = 24
 
 
 class _ColorBar(QWidget):
-    """The colour bar."""
+    """Colour bar of the legend."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -325,7 +330,7 @@ class MapLegend(QFrame):
         self.bar = _ColorBar()
         self.note = Note()
         self.update_button = QPushButton("Update", toolTip="Compute the same map for the present machine")
-        self.update_button.clicked.connect(self._request_again)
+        self.update_button.clicked.connect(self._request_updated_map)
         self._hide = QToolButton(icon=icon("close"), autoRaise=True, toolTip="Hide this map")
         self._hide.setIconSize(QSize(12, 12))
         self._hide.clicked.connect(lambda: view.session.mapped.emit(None))
@@ -345,7 +350,7 @@ class MapLegend(QFrame):
         self._life = Lifetime()
         view.widget.installEventFilter(self)
         self._life.callback(lambda: view.widget.removeEventFilter(self))
-        self._life.listen((layer.changed, self.refresh))
+        self._life.listen((layer.changed, self.refresh_legend))
         self.hide()
 
     def close(self) -> None:
@@ -355,55 +360,55 @@ class MapLegend(QFrame):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Move the legend when the viewport is resized."""
         if event.type() == QEvent.Type.Resize and self.isVisible():
-            self.place()
+            self.move_to_lower_edge()
         return False
 
-    def refresh(self) -> None:
-        """Show the legend of the present map."""
+    def refresh_legend(self) -> None:
+        """Update the legend to the present map."""
         shown = self._layer.shown
         self.setVisible(shown is not None)
         if shown is None:
             return
         found = shown.result.map
-        plain = is_plain(found)
+        plain = has_no_values(found)
         self.title.setText(shown.result.title)
-        self.size_label.setText(" · ".join(filter(None, (shown.result.size, _state_text(found)))))
+        self.size_label.setText(" · ".join(filter(None, (shown.result.size, _incomplete_map_text(found)))))
         self.size_label.setVisible(bool(self.size_label.text()))
         old = self._layer.old
-        self.note.say(f"Outdated: {old}." if old and not found.growing else "", "hint")
+        self.note.show_text(f"Outdated: {old}." if old and not found.growing else "", "hint")
         self.update_button.setVisible(bool(self.note.words))
         for part in (self.bar, self.low, self.middle, self.high):
             part.setVisible(not plain)
         if not plain:
-            self._write_scale()
-        self.place()
+            self._update_color_scale()
+        self.move_to_lower_edge()
 
-    def _request_again(self) -> None:
+    def _request_updated_map(self) -> None:
         """Request the same map for the present machine."""
         if self._layer.shown is not None:
             self._layer.shown.renew({})
 
-    def _write_scale(self) -> None:
-        """Show the colours, and the values at the ends and in the middle."""
+    def _update_color_scale(self) -> None:
+        """Show the colours, with the values at the ends and in the middle of the scale."""
         assert self._layer.shown is not None
         found = self._layer.shown.result.map
-        parted = is_change(found)
-        low, high = scale_of(found)
+        parted = shows_difference(found)
+        low, high = color_scale_range(found)
         if parted:
             high = max(abs(low), abs(high))
             low = -high
         look: LookName = "dark" if self._view.theme.name == "dark" else "light"
-        table = colours(np.linspace(low, high, COLOR_STOPS), low, high, look, parted)
+        table = map_colours(np.linspace(low, high, COLOR_STOPS), low, high, look, parted)
         self.bar.stops = [QColor.fromRgbF(*map(float, each)) for each in table]
         self.bar.update()
         beyond = math.isfinite(found.range[1]) and found.range[1] > high * (1.0 + 1e-9)
         unit = f" {found.unit}" if found.unit else ""
-        self.low.setText(number(low, 3))
-        self.middle.setText(number(0.5 * (low + high), 3))
-        self.high.setText(f"{'≥ ' if beyond else ''}{number(high, 3)}{unit}")
+        self.low.setText(format_number(low, 3))
+        self.middle.setText(format_number(0.5 * (low + high), 3))
+        self.high.setText(f"{'≥ ' if beyond else ''}{format_number(high, 3)}{unit}")
 
-    def place(self) -> None:
-        """Place the legend at the middle of the lower edge."""
+    def move_to_lower_edge(self) -> None:
+        """Move the legend to the middle of the lower edge."""
         self.layout().activate()
         self.adjustSize()
         host = self._view.widget
@@ -414,8 +419,8 @@ class MapLegend(QFrame):
         self.raise_()
 
 
-def _state_text(found: WorkspaceMap) -> str:
-    """Return the state of a map that is incomplete."""
-    if found.complete:
+def _incomplete_map_text(workspace_map: WorkspaceMap) -> str:
+    """Return a note on an incomplete map: being refined, or stopped; "" if it is complete."""
+    if workspace_map.complete:
         return ""
-    return "getting finer …" if found.growing else "stopped"
+    return "being refined …" if workspace_map.growing else "stopped"

@@ -1,5 +1,5 @@
 """Marks of mobility on the components of the machine (degrees of freedom, redundancies, singular directions), updated
-with every movement, and their legend.
+as the machine moves, and their legend.
 
 The marks are made in a thread of their own from a copy of the pose. While something moves only the newest pose waits
 its turn; marks of a pose that is no longer shown are faded until the next are known, those of another machine dropped.
@@ -20,9 +20,9 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from app.background.jobs import Worker
 from app.background.signals import Lifetime, Signal
-from app.document.revision import Ref, State
+from app.document.revision import DocumentState, ElementRef
 from app.widgets.label import Label
-from core.analysis.mobility_marks import Diagnosis, Kind, Mark, MobilityMarks, tool_of_arm
+from core.analysis.mobility_marks import Kind, MobilityMark, MobilityMarker, PoseDiagnosis, default_marked_frame
 from core.later import dataclass
 from core.mechanism import Mechanism
 from viz.look import LOOKS
@@ -37,36 +37,36 @@ FLAG = "mobility"
 LOOK_EVERY = 15
 """Milliseconds between two checks of the thread."""
 REST = 1.5
-"""Pause of the thread during a movement, as a multiple of its last computing time."""
+"""Pause of the thread while the machine moves, as a multiple of its last computing time."""
 EDGE = 60
-"""Pixels at the right edge of the view occupied by its toolbar."""
-NOTHING = Diagnosis((), None)
+"""Width in pixels of the toolbar at the right edge of the view."""
+NOTHING = PoseDiagnosis((), None)
 
 
 @dataclass(frozen=True, eq=False)
 class _MarksRequest:
-    """A request for the marks of a pose: a copy of all that the thread needs."""
+    """A request for the marks of a pose, with copies of all data that the thread needs."""
 
     mech: Mechanism
     frame: str
     p: Mapping[str, float]
     q: NDArray[np.float64]
 
-    def of_machine(self, other: _MarksRequest | None) -> bool:
+    def is_for_same_machine(self, other: _MarksRequest | None) -> bool:
         """Return True if another request is for the same machine."""
         return other is not None and self.mech is other.mech
 
-    def same_but_pose(self, other: _MarksRequest | None) -> bool:
-        """Return True if another request differs in its pose only."""
-        return other is not None and self.of_machine(other) and (self.frame, self.p) == (other.frame, other.p)
+    def differs_in_pose_only(self, other: _MarksRequest | None) -> bool:
+        """Return True if another request differs only in the pose."""
+        return other is not None and self.is_for_same_machine(other) and (self.frame, self.p) == (other.frame, other.p)
 
-    def same(self, other: _MarksRequest | None) -> bool:
+    def is_for_same_marks(self, other: _MarksRequest | None) -> bool:
         """Return True if another request is for the same marks."""
-        return other is not None and self.same_but_pose(other) and np.array_equal(self.q, other.q)
+        return other is not None and self.differs_in_pose_only(other) and np.array_equal(self.q, other.q)
 
 
 class MobilityLayer:
-    """The mobility marks of the machine shown; `diagnosis` holds them, `changed` is emitted for new ones."""
+    """Mobility marks of the machine shown; `diagnosis` holds them, `changed` is emitted when there are new ones."""
 
     changed = Signal()
 
@@ -75,136 +75,136 @@ class MobilityLayer:
         self.diagnosis = NOTHING
         self._asked: _MarksRequest | None = None
         """Current request."""
-        self._answer: tuple[_MarksRequest, Diagnosis] | None = None
+        self._answer: tuple[_MarksRequest, PoseDiagnosis] | None = None
         """Last result of the thread."""
         self._rested = 0.0
         """Time from which the thread may work again, on the clock of `time.monotonic`."""
         self._shown: _MarksRequest | None = None
-        self._maker: tuple[_MarksRequest, MobilityMarks] | None = None
+        self._maker: tuple[_MarksRequest, MobilityMarker] | None = None
         """The thread's own: what it needs of a machine for all its poses."""
-        self._worker = Worker("mobility marks", self._failed)
+        self._worker = Worker("mobility marks", self._on_marks_failed)
         self._timer = QTimer(view.widget, interval=LOOK_EVERY)
-        self._timer.timeout.connect(self._take_marks)
+        self._timer.timeout.connect(self._show_computed_marks)
         session = view.session
         self._life = Lifetime()
         self._life.callback(self._worker.close)
         self._life.callback(self._timer.stop)
         self._life.listen(
-            (session.moved, self.refresh),
-            (session.changed, self._document_changed),
-            (session.selected, self._selection_changed),
-            (session.hovered, self._look_at),
-            (session.pointed_out, self._look_at),
-            (view.settings.changed, self._setting_changed),
+            (session.moved, self.request_marks),
+            (session.changed, self._on_document_changed),
+            (session.selected, self._on_selection_changed),
+            (session.hovered, self._update_highlights),
+            (session.pointed_out, self._update_highlights),
+            (view.settings.changed, self._on_setting_changed),
         )
-        self.refresh()
+        self.request_marks()
 
     def close(self) -> None:
         """Disconnect and end the thread."""
         self._life.close()
 
     @property
-    def on(self) -> bool:
+    def is_on(self) -> bool:
         """True if the marks are switched on."""
-        return self._view.settings.flag(FLAG)
+        return self._view.settings.view_flag(FLAG)
 
     @property
-    def settled(self) -> bool:
+    def is_up_to_date(self) -> bool:
         """True if the marks shown belong to the present pose."""
-        return not self.on or (self._asked is not None and self._asked.same(self._shown))
+        return not self.is_on or (self._asked is not None and self._asked.is_for_same_marks(self._shown))
 
     @property
-    def frame(self) -> str:
-        """Frame whose lost directions are marked: the selected body or frame, else the tool of an arm."""
+    def marked_frame(self) -> str:
+        """Frame whose lost directions of motion are marked: the selected body or frame, else the tool of an arm."""
         session = self._view.session
         ref = session.selection
         if ref is not None and ref.collection in ("bodies", "frames") and ref.name in session.mech.frame_names:
             return ref.name
-        return tool_of_arm(session.mech)
+        return default_marked_frame(session.mech)
 
-    def refresh(self) -> None:
+    def request_marks(self) -> None:
         """Request the marks of the present pose."""
-        if not self.on:
+        if not self.is_on:
             if self._asked is not None:
                 self._asked = None
-                self._show(None, NOTHING)
+                self._show_marks(None, NOTHING)
             return
         session = self._view.session
-        asked = _MarksRequest(session.mech, self.frame, dict(session.p), np.array(session.q))
-        if asked.same(self._asked):
+        asked = _MarksRequest(session.mech, self.marked_frame, dict(session.p), np.array(session.q))
+        if asked.is_for_same_marks(self._asked):
             return
         self._asked = asked
-        if not asked.of_machine(self._shown):
-            self._show(None, NOTHING)
-        self._view.scene.mobility_marks.age()
-        self._begin_request()
+        if not asked.is_for_same_machine(self._shown):
+            self._show_marks(None, NOTHING)
+        self._view.scene.mobility_marks.fade()
+        self._start_pending_request()
         self._timer.start()
 
-    def _begin_request(self) -> None:
-        """Start the pending request in the thread, if its pause is over."""
+    def _start_pending_request(self) -> None:
+        """Start the pending request in the thread if the pause after the last one is over."""
         asked = self._asked
-        if asked is not None and not self._worker.busy and time.monotonic() >= self._rested:
-            self._worker.do(lambda: self._compute_marks(asked))
+        if asked is not None and not self._worker.is_busy and time.monotonic() >= self._rested:
+            self._worker.submit(lambda: self._compute_marks(asked))
 
-    def _compute_marks(self, asked: _MarksRequest) -> None:
+    def _compute_marks(self, request: _MarksRequest) -> None:
         """Compute the marks of a pose (in the thread)."""
         begun = time.monotonic()
         try:
-            if self._maker is None or not asked.same_but_pose(self._maker[0]):
-                self._maker = asked, MobilityMarks(asked.mech, asked.frame, asked.p)
-            self._answer = asked, self._maker[1].at(asked.q)
+            if self._maker is None or not request.differs_in_pose_only(self._maker[0]):
+                self._maker = request, MobilityMarker(request.mech, request.frame, request.p)
+            self._answer = request, self._maker[1].at(request.q)
         finally:
             now = time.monotonic()
             self._rested = now + REST * (now - begun)
 
-    def _failed(self, error: Exception) -> None:
-        """Show an error instead of marks (called in the thread)."""
+    def _on_marks_failed(self, error: Exception) -> None:
+        """Show an error in place of the marks (called in the thread)."""
         asked = self._asked
         if asked is not None:
-            self._answer = asked, Diagnosis((), None, f"The marks could not be computed: {error}")
+            self._answer = asked, PoseDiagnosis((), None, f"The marks could not be computed: {error}")
 
-    def _take_marks(self) -> None:
-        """Take a result from the thread."""
+    def _show_computed_marks(self) -> None:
+        """Show the marks that the thread has computed, if they belong to this machine."""
         answer, self._answer = self._answer, None
-        if answer is not None and answer[0].of_machine(self._asked):
-            self._show(*answer)
-        if self.settled or self._asked is None:
+        if answer is not None and answer[0].is_for_same_machine(self._asked):
+            self._show_marks(*answer)
+        if self.is_up_to_date or self._asked is None:
             self._timer.stop()
         else:
-            self._begin_request()
+            self._start_pending_request()
 
-    def _show(self, shown: _MarksRequest | None, diagnosis: Diagnosis) -> None:
-        self._shown, self.diagnosis = shown, diagnosis
+    def _show_marks(self, request: _MarksRequest | None, diagnosis: PoseDiagnosis) -> None:
+        self._shown, self.diagnosis = request, diagnosis
         scene = self._view.scene
         scene.mobility_marks.words, scene.mobility_marks.edge = scene.words, EDGE
-        scene.mobility_marks.show(diagnosis.marks, self._refs(), old=not self.settled)
+        scene.mobility_marks.show_marks(diagnosis.marks, self._highlighted_elements(), old=not self.is_up_to_date)
         self._view.update()
         self.changed.emit()
 
-    def _refs(self) -> set[tuple[str, str]]:
-        """Return the elements that are selected or hovered."""
+    def _highlighted_elements(self) -> set[tuple[str, str]]:
+        """Return the elements that are selected, hovered or highlighted."""
         session = self._view.session
         refs = (session.selection, session.hover, *session.pointed_out_refs)
         return {(ref.collection, ref.name) for ref in refs if ref is not None}
 
-    def _look_at(self, _: object) -> None:
-        if self.on:
-            self._view.scene.mobility_marks.look_at(self._refs())
+    def _update_highlights(self, _: object) -> None:
+        if self.is_on:
+            self._view.scene.mobility_marks.show_details(self._highlighted_elements())
             self._view.update()
 
-    def _selection_changed(self, ref: Ref | None) -> None:
-        if self.on:
-            self._look_at(ref)
-            self.refresh()
+    def _on_selection_changed(self, ref: ElementRef | None) -> None:
+        if self.is_on:
+            self._update_highlights(ref)
+            self.request_marks()
 
-    def _document_changed(self, old: State, new: State) -> None:
-        self.refresh()
+    def _on_document_changed(self, old: DocumentState, new: DocumentState) -> None:
+        self.request_marks()
 
-    def _setting_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key == f"view/{FLAG}":
-            self.refresh()
-        elif key.startswith("units/") and self.on and self._shown is not None:
-            self._show(self._shown, self.diagnosis)
+            self.request_marks()
+        elif key.startswith("units/") and self.is_on and self._shown is not None:
+            self._show_marks(self._shown, self.diagnosis)
 
 
 LEGEND_MARGIN = 12
@@ -212,52 +212,54 @@ WIDEST_LEGEND = 420
 
 
 class LegendLine(NamedTuple):
-    """A line of the legend: its text, the kind that gives its colour, and the elements it points out."""
+    """A line of the legend: its text, the kind of mark that gives its colour, and the elements to which it refers."""
 
     text: str
     kind: Kind
-    refs: tuple[Ref, ...] = ()
+    refs: tuple[ElementRef, ...] = ()
 
 
-def legend_lines(diagnosis: Diagnosis) -> Iterator[LegendLine]:
-    """Yield the legend lines of a diagnosis."""
+def legend_lines(diagnosis: PoseDiagnosis) -> Iterator[LegendLine]:
+    """Yield the lines of the legend for a diagnosis."""
     found = diagnosis.mobility
     if found is None:
         if diagnosis.problem:
-            yield LegendLine(diagnosis.problem, "conflict", _refs_of_marks(diagnosis.marks))
+            yield LegendLine(diagnosis.problem, "conflict", _elements_of_marks(diagnosis.marks))
         return
 
-    def of(*kinds: str) -> tuple[Mark, ...]:
+    def marks_of_kinds(*kinds: str) -> tuple[MobilityMark, ...]:
         return tuple(mark for mark in diagnosis.marks if mark.kind in kinds and mark.chief)
 
-    free = of("free", "idle", *(("singular",) if found.singular else ()))
+    free = marks_of_kinds("free", "idle", *(("singular",) if found.singular else ()))
     idle = f", {_count_text(len(found.idle), 'body turns', 'bodies turn')} idly" if found.idle else ""
     yield LegendLine(
-        f"{_count_text(found.dof, 'degree')} of freedom{idle}", "free", _refs_of_marks(m for m in free if m.motion)
+        f"{_count_text(found.dof, 'degree')} of freedom{idle}", "free", _elements_of_marks(m for m in free if m.motion)
     )
     if found.redundant:
         several = _count_text(len(found.redundant), "redundant constraint")
-        yield LegendLine(several, "redundant", _refs_of_marks(of("redundant")))
-    yield from (LegendLine(f"{mark.text}.", "conflict", _refs_of_marks((mark,))) for mark in of("conflict"))
+        yield LegendLine(several, "redundant", _elements_of_marks(marks_of_kinds("redundant")))
+    yield from (
+        LegendLine(f"{mark.text}.", "conflict", _elements_of_marks((mark,))) for mark in marks_of_kinds("conflict")
+    )
     if found.singular:
         text = f"singular pose: {found.at_pose} instantaneous degrees of freedom"
-        yield LegendLine(text, "singular", _refs_of_marks(of("singular")))
-    elif lost := of("singular"):
+        yield LegendLine(text, "singular", _elements_of_marks(marks_of_kinds("singular")))
+    elif lost := marks_of_kinds("singular"):
         gone = [mark for mark in lost if not mark.share]
-        text = f"{_count_text(len(gone), 'direction')} lost at this pose" if gone else "near a singular pose"
-        yield LegendLine(text, "singular", _refs_of_marks(lost))
+        text = f"{_count_text(len(gone), 'direction')} lost in this pose" if gone else "near a singular pose"
+        yield LegendLine(text, "singular", _elements_of_marks(lost))
 
 
-def _refs_of_marks(marks: Iterator[Mark] | tuple[Mark, ...]) -> tuple[Ref, ...]:
-    return tuple(dict.fromkeys(Ref(*mark.ref) for mark in marks))
+def _elements_of_marks(marks: Iterator[MobilityMark] | tuple[MobilityMark, ...]) -> tuple[ElementRef, ...]:
+    return tuple(dict.fromkeys(ElementRef(*mark.ref) for mark in marks))
 
 
-def _count_text(count: int, one: str, several: str = "") -> str:
-    return f"{count} {one if count == 1 else several or one + 's'}"
+def _count_text(count: int, singular: str, plural: str = "") -> str:
+    return f"{count} {singular if count == 1 else plural or singular + 's'}"
 
 
-class _LineWidget(QWidget):
-    """Widget with a coloured dot and text; hovering points the components out, a click selects the first one."""
+class _LegendLineWidget(QWidget):
+    """Legend line with a coloured dot and text; hovering highlights its components, a click selects the first one."""
 
     def __init__(self, view: Stage, line: LegendLine) -> None:
         super().__init__()
@@ -265,7 +267,7 @@ class _LineWidget(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 1, 0, 1)
         look = LOOKS["dark" if view.theme.name == "dark" else "light"]
-        color = QColor.fromRgbF(*look.colour(COLOURS[line.kind]))
+        color = QColor.fromRgbF(*look.resolve_colour(COLOURS[line.kind]))
         self.label = Label(f"●  {line.text}")
         self.label.setStyleSheet(f"color: {color.name()}")
         self.label.setWordWrap(len(line.text) > 60)
@@ -273,12 +275,12 @@ class _LineWidget(QWidget):
         column.addWidget(self.label)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Point the components out."""
-        self._session.point_out(self._refs_of_marks)
+        """Highlight the components."""
+        self._session.highlight_elements(self._refs_of_marks)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Stop pointing components out."""
-        self._session.point_out(())
+        """Remove the highlight of the components."""
+        self._session.highlight_elements(())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Select the first component."""
@@ -299,30 +301,30 @@ class MobilityLegend(QFrame):
         self._column.setContentsMargins(10, 5, 10, 5)
         self._column.setSpacing(0)
         self.shown: tuple[LegendLine, ...] = ()
-        self._widgets: list[_LineWidget] = []
+        self._widgets: list[_LegendLineWidget] = []
         self._life = Lifetime()
         view.widget.installEventFilter(self)
         self._life.callback(lambda: view.widget.removeEventFilter(self))
-        self._life.listen((layer.changed, self.refresh), (view.theme.changed, self._repaint))
+        self._life.listen((layer.changed, self.refresh_legend), (view.theme.changed, self._on_theme_changed))
         self.hide()
-        self.refresh()
+        self.refresh_legend()
 
     def close(self) -> None:
         """Disconnect from the layer."""
         self._life.close()
 
-    def _repaint(self, _name: str) -> None:
+    def _on_theme_changed(self, _name: str) -> None:
         self.shown = ()
-        self.refresh()
+        self.refresh_legend()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Move the legend when the viewport is resized."""
         if event.type() == QEvent.Type.Resize:
-            self.place()
+            self.move_to_lower_left()
         return False
 
-    def refresh(self) -> None:
-        """Update the legend to the marks."""
+    def refresh_legend(self) -> None:
+        """Update the legend to the present marks."""
         now = tuple(legend_lines(self._layer.diagnosis))
         if now == self.shown:
             return
@@ -330,15 +332,15 @@ class MobilityLegend(QFrame):
         for widget in self._widgets:
             widget.hide()
             widget.deleteLater()
-        self._widgets = [_LineWidget(self._view, line) for line in now]
+        self._widgets = [_LegendLineWidget(self._view, line) for line in now]
         for widget in self._widgets:
             self._column.addWidget(widget)
             widget.show()
         self.setVisible(bool(now))
-        self.place()
+        self.move_to_lower_left()
 
-    def place(self) -> None:
-        """Place the legend in the lower left corner."""
+    def move_to_lower_left(self) -> None:
+        """Move the legend to the lower left corner."""
         self._column.activate()
         self.adjustSize()
         self.move(LEGEND_MARGIN, max(self._view.widget.height() - self.height() - LEGEND_MARGIN, LEGEND_MARGIN))

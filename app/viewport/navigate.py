@@ -8,34 +8,34 @@ from dataclasses import replace
 from math import pi
 from typing import TYPE_CHECKING
 
-from app.viewport.gestures import Gesture, Pointer
+from app.viewport.gestures import Gesture, PointerState
 from viz import camera
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
 
 TURN = pi
-"""Rotation for a drag over the whole height of the viewport, rad."""
+"""Rotation in rad for a drag over the whole height of the viewport."""
 WHEEL_STEP = 1.15
-"""Factor of the camera's distance for one notch of the wheel."""
+"""Factor applied to the camera's distance by one notch of the wheel."""
 
 
-def orbit(view: Stage, press: Pointer) -> Gesture:
+def orbit(view: Stage, press: PointerState) -> Gesture:
     """Rotate the view about its centre."""
     before, last = view.scene.view, press
     try:
         while (pointer := (yield)) is not None:
             height = view.scene.size[1]
             yaw, pitch = (last.x - pointer.x) / height * TURN, (pointer.y - last.y) / height * TURN
-            view.viewpoint.look(camera.orbit(view.scene.view, yaw, pitch))
+            view.viewpoint.set_view(camera.orbit(view.scene.view, yaw, pitch))
             last = pointer
     except GeneratorExit:
-        view.viewpoint.look(before)
+        view.viewpoint.set_view(before)
         raise
 
 
-def clicked(view: Stage, press: Pointer) -> Generator[None, Pointer | None, bool]:
-    """Return True if the press was a click; orbit on a drag."""
+def click_or_orbit(view: Stage, press: PointerState) -> Generator[None, PointerState | None, bool]:
+    """Orbit on a drag; return True if the press was a click."""
     drag, moved = orbit(view, press), False
     next(drag)
     try:
@@ -51,26 +51,26 @@ def clicked(view: Stage, press: Pointer) -> Generator[None, Pointer | None, bool
     return not moved
 
 
-def pan(view: Stage, press: Pointer) -> Gesture:
-    """Move the view in its own plane, so that the point under the pointer stays there."""
+def pan(view: Stage, press: PointerState) -> Gesture:
+    """Move the view in its own plane, so that the point of the scene stays under the pointer."""
     before, last = view.scene.view, press
     try:
         while (pointer := (yield)) is not None:
             height = view.scene.size[1]
             right, up = (pointer.x - last.x) / height, (last.y - pointer.y) / height
-            view.viewpoint.look(camera.pan(view.scene.view, right, up))
+            view.viewpoint.set_view(camera.pan(view.scene.view, right, up))
             last = pointer
     except GeneratorExit:
-        view.viewpoint.look(before)
+        view.viewpoint.set_view(before)
         raise
 
 
-def zoom_to(view: Stage, pointer: Pointer, factor: float) -> None:
-    """Scale the distance of the camera by a factor; the point under the pointer stays in place."""
-    view.viewpoint.look(camera.zoom(view.scene.view, factor, view.point_under(pointer)))
+def zoom_to(view: Stage, pointer: PointerState, factor: float) -> None:
+    """Scale the distance of the camera by a factor while the point under the pointer stays in place."""
+    view.viewpoint.set_view(camera.zoom(view.scene.view, factor, view.point_under(pointer)))
 
 
-def set_centre(view: Stage, pointer: Pointer) -> None:
+def set_centre(view: Stage, pointer: PointerState) -> None:
     """Make the point under the pointer the centre of rotation of the view."""
     hit = view.scene.pick(pointer.x, pointer.y)
     if hit is not None:
@@ -78,8 +78,9 @@ def set_centre(view: Stage, pointer: Pointer) -> None:
         view.viewpoint.fly_to(replace(view.scene.view, target=(x, y, z)))
 
 
-def other_buttons(view: Stage, press: Pointer) -> Gesture:
-    """Pan with the middle button or Shift+left; orbit by a right drag, open the menu by a right click."""
+def navigate_with_other_buttons(view: Stage, press: PointerState) -> Gesture:
+    """Pan with the middle button or Shift + left button; orbit with a right drag, or open the menu with a right
+    click."""
     if press.button in ("middle", "left"):
         yield from pan(view, press)
         return
@@ -95,4 +96,4 @@ def other_buttons(view: Stage, press: Pointer) -> Gesture:
         gesture.close()
         raise
     if not moved:
-        view.open_menu(last)
+        view.open_context_menu(last)

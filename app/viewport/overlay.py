@@ -1,4 +1,4 @@
-"""The small toolbar in the viewport: camera presets, fit, projection, visible items."""
+"""The small toolbar in the viewport: camera presets, fit, projection, and visible items."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ BUTTONS = (
 )
 """Commands in the toolbar; "-" is a gap."""
 VIEWS = ("view.iso", "view.front", "view.right", "view.top")
-"""Commands omitted if the buttons do not fit into one column, as the orientation cube offers them."""
+"""Commands omitted if the buttons do not fit into one column, because the orientation cube offers them too."""
 MARGIN = 12
 TOP = 126
-"""Top of the toolbar, below the orientation cube."""
+"""Top of the toolbar in pixels, below the orientation cube."""
 GAP = 8
 EDGES = 6
 MOST = 3
 """Largest number of columns below the cube."""
 
 
-class Overlay(QFrame):
-    """Toolbar at the right edge of the viewport, filled by the window from the table of commands. In a low viewport the
-    buttons are in several columns without camera presets (the cube offers them), or in a row at the bottom."""
+class ViewportToolbar(QFrame):
+    """Toolbar at the right edge of the viewport; the window fills it from the table of commands. In a low viewport the
+    buttons are in several columns without camera presets (which the cube offers), or in a row at the bottom."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -65,7 +65,7 @@ class Overlay(QFrame):
         """Columns and number of buttons."""
         self.setCursor(Qt.CursorShape.ArrowCursor)
 
-    def fill(self, actions: Mapping[str, QAction], ellipsoids: QMenu) -> None:
+    def create_buttons(self, actions: Mapping[str, QAction], ellipsoids: QMenu) -> None:
         """Create the buttons."""
         for name in BUTTONS:
             if name == "-":
@@ -78,18 +78,18 @@ class Overlay(QFrame):
             self._buttons.append(button)
             if name in VIEWS:
                 self._views.append(button)
-        more = QToolButton(self, autoRaise=True, toolTip="Which ellipsoid", icon=icon("down"))
+        more = QToolButton(self, autoRaise=True, toolTip="Choose the ellipsoid", icon=icon("down"))
         more.setAccessibleName(more.toolTip())
         more.setIconSize(QSize(12, 12))
         more.setMenu(ellipsoids)
         more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         self._buttons.append(more)
-        self.place()
+        self.move_to_edge()
 
-    def place(self) -> None:
-        """Place the toolbar at the right edge, below the orientation cube, centred if there is room; in a viewport too
-        low for that, along the bottom."""
+    def move_to_edge(self) -> None:
+        """Move the toolbar to the right edge, below the orientation cube and centred if there is room; in a viewport
+        too low for that, to the bottom."""
         host = self.parentWidget()
         room = max(host.height() - TOP - MARGIN, MARGIN)
         cube = has_room_for_cube(host.width(), host.height())
@@ -102,23 +102,23 @@ class Overlay(QFrame):
             widths = [button.sizeHint().width() for button in buttons if button is not None]
             side_by_side = max((host.width() - 2 * MARGIN - EDGES) // max(widths, default=1), 1)
             wanted = ceil(len(widths) / ceil(len(widths) / side_by_side))
-        self._lay_out(buttons, wanted)
+        self._arrange_buttons(buttons, wanted)
         self.adjustSize()
         middle = max(TOP, (host.height() - self.height()) // 2)
         top = host.height() - self.height() - MARGIN // 2 if low else middle
         self.move(max(host.width() - self.width() - MARGIN, MARGIN), top)
 
     @staticmethod
-    def _columns_needed(room: int, buttons: list[QToolButton | None]) -> int:
-        """Return the number of columns that buttons need in `room` pixels of height."""
+    def _columns_needed(height: int, buttons: list[QToolButton | None]) -> int:
+        """Return the number of columns that the buttons need in the given height in pixels."""
         heights = [GAP if button is None else button.sizeHint().height() for button in buttons]
-        if sum(heights) + EDGES <= room:
+        if sum(heights) + EDGES <= height:
             return 1
         count = sum(button is not None for button in buttons)
-        return ceil(count / max((room - EDGES) // max(heights), 1))
+        return ceil(count / max((height - EDGES) // max(heights), 1))
 
-    def _lay_out(self, buttons: list[QToolButton | None], columns: int) -> None:
-        """Arrange buttons in columns; gaps only in a single column."""
+    def _arrange_buttons(self, buttons: list[QToolButton | None], columns: int) -> None:
+        """Arrange the buttons in columns; gaps are kept only in a single column."""
         if (columns, len(buttons)) == self._laid_out or not self._buttons:
             return
         self._laid_out = columns, len(buttons)

@@ -1,4 +1,4 @@
-"""Interface of the 3-D view for tools, handles and additional drawings in the scene."""
+"""Interface of the 3-D view, as seen by tools, handles and additional drawings in the scene."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from app.document.session import Session
     from app.preferences.settings import Settings
     from app.preferences.theme import Theme
-    from app.viewport.annotations import Annotations
-    from app.viewport.gestures import Gestures, Pointer
-    from app.viewport.viewpoint import Viewpoint
+    from app.viewport.annotations import AnnotationOverlay
+    from app.viewport.gestures import GestureController, PointerState
+    from app.viewport.viewpoint import CameraController
     from core.simulation.live import Live
-    from viz.drawlist.joint_look import Part
-    from viz.scene.plane_handle import PlanePart, PlanePlace
+    from viz.drawlist.joint_look import HandlePart
+    from viz.scene.plane_handle import PlanePart, PlanePosition
     from viz.scene.scene import Scene
 
 Glyph = tuple[Any, Any, Any, str]
-"""Centre (3,), axes (3, 3) as columns, radii (3,) in m, and "velocity" or "force"."""
+"""Ellipsoid to draw: centre (3,), axes (3, 3) as columns, radii (3,) in m, and "velocity" or "force"."""
 
 
-class Pulling(Protocol):
-    """The real-time run in which bodies can be pulled by the pointer."""
+class RealTimePulling(Protocol):
+    """Interface of the real-time run in which the pointer can pull bodies."""
 
     live: Live | None
 
@@ -50,49 +50,49 @@ class Pulling(Protocol):
         ...
 
     def let_go(self) -> None:
-        """Release the pulled body."""
+        """Release the body that is being pulled."""
         ...
 
 
-class MapPlaces(Protocol):
-    """The map in the scene, whose samples can be pointed at."""
+class MapSamples(Protocol):
+    """Interface of the map in the scene, whose samples can be pointed at."""
 
     shown: Any
     """The map shown; None if there is none."""
 
-    def under(self, pointer: Pointer) -> int | None:
-        """Return the sample under the pointer."""
+    def sample_under(self, pointer: PointerState) -> int | None:
+        """Return the index of the sample under the pointer; None if there is none."""
         ...
 
-    def words(self, sample: int) -> str:
+    def describe_sample(self, sample: int) -> str:
         """Describe a sample."""
         ...
 
-    def take(self, sample: int) -> bool:
-        """Move the machine into the pose that reaches a sample."""
+    def move_to_sample(self, sample: int) -> bool:
+        """Move the machine to the pose that reaches a sample."""
         ...
 
-    def handle_under(self, pointer: Pointer) -> PlanePart | None:
+    def handle_under(self, pointer: PointerState) -> PlanePart | None:
         """Return the part of the plane's handle under the pointer."""
         ...
 
-    def light(self, part: PlanePart | None) -> bool:
+    def highlight_handle(self, part: PlanePart | None) -> bool:
         """Highlight a part of the plane's handle in yellow (None: none); returns True if there is one."""
         ...
 
-    def ask_in(self, place: PlanePlace) -> None:
+    def request_in_plane(self, plane: PlanePosition) -> None:
         """Request the same map in another plane."""
         ...
 
 
 class Stage(Protocol):
-    """The 3-D view, as used by tools and other interactive parts."""
+    """Interface of the 3-D view for tools and other interactive parts."""
 
     standing: str
-    """Hint text of a state that outlasts gestures."""
-    interactive: Pulling | None
-    pointed: Pointer | None
-    """Position of the pointer; while a menu is open its last one; None outside of the view."""
+    """Hint text that remains after gestures, for a state that outlasts them."""
+    interactive: RealTimePulling | None
+    pointed: PointerState | None
+    """Position of the pointer; while a menu is open, its last position; None outside the view."""
 
     @property
     def session(self) -> Session:
@@ -115,22 +115,22 @@ class Stage(Protocol):
         ...
 
     @property
-    def viewpoint(self) -> Viewpoint:
+    def viewpoint(self) -> CameraController:
         """The camera."""
         ...
 
     @property
-    def annotations(self) -> Annotations:
-        """The flat drawing over the scene."""
+    def annotations(self) -> AnnotationOverlay:
+        """Flat drawings over the scene."""
         ...
 
     @property
-    def maps(self) -> MapPlaces:
+    def maps(self) -> MapSamples:
         """The layer of workspace maps in the scene."""
         ...
 
     @property
-    def gestures(self) -> Gestures[Stage]:
+    def gestures(self) -> GestureController[Stage]:
         """The chosen tool and the gesture in progress."""
         ...
 
@@ -139,53 +139,54 @@ class Stage(Protocol):
         """The widget of the view, parent of menus, dialogs and timers."""
         ...
 
-    def afterwards(self, work: Callable[[], object]) -> None:
-        """Call a function once the scene shows the present document: at once, or soon after an edit."""
+    def call_when_up_to_date(self, function: Callable[[], object]) -> None:
+        """Call a function once the scene shows the present document: immediately, or soon after an edit."""
         ...
 
     def update(self) -> None:
         """Request a new picture."""
         ...
 
-    def say(self, text: str = "") -> None:
-        """Show a hint for the next action; '' for the tool's default hint, or for the `standing` text."""
+    def show_hint(self, text: str = "") -> None:
+        """Show a hint for the next action; '' shows the `standing` text, or else the tool's default hint."""
         ...
 
-    def point_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
-        """Return the point (3,) of the machine, or else of the ground, under a pixel (m, world); None if there is
+    def point_under(self, pointer: PointerState) -> NDArray[np.float64] | None:
+        """Return the point (3,) of the machine under the pointer, or else of the ground (m, world); None if there is
         neither."""
         ...
 
-    def ground_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
-        """Return the point (3,) where the line of sight meets the ground grid; None if it does not, or too far away."""
+    def ground_under(self, pointer: PointerState) -> NDArray[np.float64] | None:
+        """Return the point (3,) at which the line of sight meets the ground grid; None if it does not, or meets it too
+        far away."""
         ...
 
-    def link_end_under(self, pointer: Pointer) -> LinkEnd | None:
+    def link_end_under(self, pointer: PointerState) -> LinkEnd | None:
         """Return the draggable end of the selected link under the pointer."""
         ...
 
-    def light_link_end(self, end: LinkEnd | None) -> bool:
+    def highlight_link_end(self, end: LinkEnd | None) -> bool:
         """Highlight a link end in yellow (None: none); returns True if there is one."""
         ...
 
-    def handle_under(self, pointer: Pointer) -> Part | None:
+    def handle_under(self, pointer: PointerState) -> HandlePart | None:
         """Return the ring or arrow under the pointer."""
         ...
 
-    def light_handle(self, part: Part | None) -> bool:
+    def highlight_handle(self, part: HandlePart | None) -> bool:
         """Highlight a ring or arrow in yellow (None: none); returns True if there is one."""
         ...
 
-    def press_cube(self, pointer: Pointer) -> bool:
-        """Look from the face, edge or corner of the orientation cube under the pointer; returns False if
+    def press_orientation_cube(self, pointer: PointerState) -> bool:
+        """Look at the machine from the face, edge or corner of the orientation cube under the pointer; returns False if
         there is none."""
         ...
 
-    def hover_cube(self, pointer: Pointer | None) -> bool:
+    def hover_orientation_cube(self, pointer: PointerState | None) -> bool:
         """Highlight the part of the orientation cube under the pointer."""
         ...
 
-    def open_menu(self, pointer: Pointer) -> None:
+    def open_context_menu(self, pointer: PointerState) -> None:
         """Open the context menu of the element under the pointer."""
         ...
 

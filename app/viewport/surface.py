@@ -1,4 +1,4 @@
-"""A widget into which VTK draws by OpenGL, in a context of Qt.
+"""Widget in which VTK draws with OpenGL, in a context that belongs to Qt.
 
 Graphics hardware keeps the picture and composes the window (`_ComposedCanvas`). With software OpenGL that would cost as
 much again as drawing: there the picture is fetched and painted like any other (`_PaintedCanvas`).
@@ -34,7 +34,7 @@ COLOR_BUFFER = 0x4000
 """OpenGL's bit for the colour buffer."""
 
 
-def prepare_surface() -> None:
+def request_opengl_format() -> None:
     """Request OpenGL 3.2 core. Must be called before the QApplication is created."""
     wanted = QSurfaceFormat()
     wanted.setRenderableType(QSurfaceFormat.RenderableType.OpenGL)
@@ -48,28 +48,28 @@ def prepare_surface() -> None:
 
 
 _asked: list[_HiddenContext] = []
-"""The context in which the OpenGL capabilities were queried, until a surface takes it."""
+"""Hidden context in which the OpenGL capabilities were queried, until the first surface takes it over."""
 
 
 @cache
-def carried() -> Quality:
-    """Return the rendering quality that OpenGL supports here: queried once, in a hidden context that the first surface
-    takes over."""
+def supported_quality() -> Quality:
+    """Return the rendering quality that OpenGL supports on this computer. It is queried once, in a hidden context that
+    the first surface takes over."""
     from viz.scene.quality import quality_of_renderer
 
     hidden = _HiddenContext()
     if not hidden.make_current():
         return "fine"
-    quality = quality_of_renderer(hidden.renderer)
+    quality = quality_of_renderer(hidden.renderer_name)
     hidden.context.doneCurrent()
     if quality == "plain":
         _asked.append(hidden)
     return quality
 
 
-class Surface(QWidget):
-    """Holds VTK's render window `vtk`; `ready` is True while there is an OpenGL context. Subclasses implement
-    `draw`."""
+class OpenGLSurface(QWidget):
+    """Widget that holds VTK's render window `vtk`; `ready` is True while there is an OpenGL context. Subclasses
+    implement `draw`."""
 
     drawn = Signal()
     """Emitted when a new picture is on the screen, or will be once Qt is done."""
@@ -80,13 +80,13 @@ class Surface(QWidget):
 
         self.vtk = vtkGenericOpenGLRenderWindow()
         self.ready = False
-        self.canvas: _CanvasProtocol = _PaintedCanvas(self) if carried() == "plain" else _ComposedCanvas(self)
+        self.canvas: _CanvasProtocol = _PaintedCanvas(self) if supported_quality() == "plain" else _ComposedCanvas(self)
         self.canvas.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     @property
-    def composed(self) -> bool:
-        """True if graphics hardware composes the picture into the window, so that overlays are not repainted
-        with it."""
+    def is_hardware_composed(self) -> bool:
+        """True if the graphics hardware composes the picture into the window, so that overlays are not repainted with
+        it."""
         return isinstance(self.canvas, _ComposedCanvas)
 
     def draw(self) -> None:
@@ -95,15 +95,15 @@ class Surface(QWidget):
 
     def update(self) -> None:
         """Request a new picture."""
-        self.canvas.renew()
+        self.canvas.request_picture()
 
     def repaint(self) -> None:
         """Draw a new picture now, if the surface is visible."""
-        self.canvas.renew()
+        self.canvas.request_picture()
         self.canvas.repaint()
 
     def grab_picture(self) -> QImage:
-        """Return a new picture, as it would appear on the screen."""
+        """Return a newly drawn picture, as it would appear on the screen."""
         return self.canvas.grab_picture()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -114,7 +114,7 @@ class Surface(QWidget):
     def event(self, event: QEvent) -> bool:
         """Free VTK's resources before the surface is deleted."""
         if event.type() == QEvent.Type.DeferredDelete:
-            self.free()
+            self.free_resources()
         return super().event(event)
 
     def make_current(self) -> None:
@@ -126,33 +126,33 @@ class Surface(QWidget):
         self.canvas.done_current()
 
     @property
-    def pixels(self) -> tuple[int, int]:
-        """The size in device pixels."""
+    def size_in_pixels(self) -> tuple[int, int]:
+        """Width and height in device pixels."""
         ratio = self.devicePixelRatioF()
         return round(self.width() * ratio), round(self.height() * ratio)
 
-    def begin(self) -> None:
-        """Prepare VTK to draw, once there is a current context."""
+    def begin_drawing(self) -> None:
+        """Prepare VTK for drawing, once there is a current context."""
         self.vtk.SetReadyForRendering(True)
         self.vtk.SetMapped(True)
         self.vtk.SetOwnContext(False)
         self.vtk.OpenGLInitContext()
         self.vtk.OpenGLInit()
         self.vtk.SetIsCurrent(True)
-        self.vtk.AddObserver(MAKE_CURRENT, self._make_current)
+        self.vtk.AddObserver(MAKE_CURRENT, self._on_make_current)
         self.ready = True
 
-    def clear(self, color: tuple[float, float, float]) -> None:
+    def fill_with_color(self, color: tuple[float, float, float]) -> None:
         """Fill the surface with a colour instead of a picture."""
-        self.canvas.clear(color)
+        self.canvas.fill_with_color(color)
 
-    def _make_current(self, *_: object) -> None:
-        """Make this context current before VTK draws or frees memory, which may happen at any moment, so that it never
-        acts in the context of another window."""
+    def _on_make_current(self, *_: object) -> None:
+        """Make this context current before VTK draws or frees memory. That can happen at any time, and VTK must never
+        act in the context of another window."""
         if not self.canvas.is_current():
             self.canvas.make_current()
 
-    def free(self) -> None:
+    def free_resources(self) -> None:
         """Free VTK's resources before the context is destroyed."""
         if self.ready:
             self.ready = False
@@ -163,12 +163,12 @@ class Surface(QWidget):
 
 
 class _CanvasProtocol(Protocol):
-    """The widget that displays a surface's picture: it fills the surface, below all overlays."""
+    """Interface of the widget that displays a surface's picture: it fills the surface, below all overlays."""
 
-    def renew(self) -> None: ...
+    def request_picture(self) -> None: ...
     def repaint(self) -> None: ...
     def grab_picture(self) -> QImage: ...
-    def clear(self, color: tuple[float, float, float]) -> None: ...
+    def fill_with_color(self, color: tuple[float, float, float]) -> None: ...
     def make_current(self) -> None: ...
     def done_current(self) -> None: ...
     def is_current(self) -> bool: ...
@@ -177,18 +177,18 @@ class _CanvasProtocol(Protocol):
 
 
 class _ComposedCanvas(QOpenGLWidget):
-    """Canvas in which VTK draws into a texture of Qt, from which Qt composes the window by OpenGL."""
+    """Canvas in which VTK draws into a Qt texture, from which Qt composes the window with OpenGL."""
 
-    def __init__(self, surface: Surface) -> None:
+    def __init__(self, surface: OpenGLSurface) -> None:
         super().__init__(surface)
         self._surface = surface
         surface.vtk.SetFrameBlitModeToBlitToCurrent()
         self.frameSwapped.connect(surface.drawn)
 
     def initializeGL(self) -> None:
-        """Hand Qt's context to VTK."""
-        self._surface.begin()
-        self.context().aboutToBeDestroyed.connect(self._surface.free)
+        """Hand Qt's OpenGL context to VTK."""
+        self._surface.begin_drawing()
+        self.context().aboutToBeDestroyed.connect(self._surface.free_resources)
 
     def paintGL(self) -> None:
         """Draw into Qt's framebuffer, starting from an OpenGL state that VTK expects."""
@@ -196,7 +196,7 @@ class _ComposedCanvas(QOpenGLWidget):
             self._surface.vtk.OpenGLInitState()
             self._surface.draw()
 
-    def renew(self) -> None:
+    def request_picture(self) -> None:
         """Request a new picture."""
         self.update()
 
@@ -204,7 +204,7 @@ class _ComposedCanvas(QOpenGLWidget):
         """Return a new picture."""
         return self.grabFramebuffer()
 
-    def clear(self, color: tuple[float, float, float]) -> None:
+    def fill_with_color(self, color: tuple[float, float, float]) -> None:
         """Fill the canvas with a colour."""
         functions = self.context().functions()
         functions.glClearColor(*color, 1.0)
@@ -233,7 +233,7 @@ class _HiddenContext:
         self.place.create()
         self.works = self.context.create()
 
-    def belong_to(self, owner: QWidget) -> None:
+    def destroy_with(self, owner: QWidget) -> None:
         """Destroy the context together with a widget."""
         self.context.setParent(owner)
         self.place.setParent(owner)
@@ -243,68 +243,70 @@ class _HiddenContext:
         return self.works and self.context.makeCurrent(self.place)
 
     @property
-    def renderer(self) -> str:
+    def renderer_name(self) -> str:
         """Return the name of the renderer, when the context is current."""
         return str(self.context.functions().glGetString(RENDERER) or "")
 
 
 class _PaintedCanvas(QWidget):
-    """Canvas in which VTK draws off-screen; the picture is cached and painted when the window is."""
+    """Canvas in which VTK draws off-screen; the picture is cached and painted with the window."""
 
-    def __init__(self, surface: Surface) -> None:
+    def __init__(self, surface: OpenGLSurface) -> None:
         super().__init__(surface)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._surface = surface
         self._hidden = _asked.pop() if _asked else _HiddenContext()
-        self._hidden.belong_to(self)
-        self._hidden.context.aboutToBeDestroyed.connect(surface.free)
+        self._hidden.destroy_with(self)
+        self._hidden.context.aboutToBeDestroyed.connect(surface.free_resources)
         self._stale, self._drawing = True, False
         self._kept = QImage()
         surface.vtk.SetFrameBlitModeToNoBlit()
 
-    def renew(self) -> None:
+    def request_picture(self) -> None:
         """Request a new picture."""
         self._stale = True
         self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Drop the picture, which no longer fits."""
+        """Discard the cached picture, which no longer fits."""
         self._stale = True
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the picture, after drawing a new one if requested."""
+        """Paint the cached picture, after drawing a new one if requested."""
         new = self._stale
         if new:
-            self._draw()
+            self._draw_picture()
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, self._kept.width() != self._surface.pixels[0])
+        painter.setRenderHint(
+            QPainter.RenderHint.SmoothPixmapTransform, self._kept.width() != self._surface.size_in_pixels[0]
+        )
         painter.drawImage(self.rect(), self._kept)
         painter.end()
         if new:
             self._surface.drawn.emit()
 
-    def _draw(self) -> None:
-        from viz.pictures.picture_files import pixels
+    def _draw_picture(self) -> None:
+        from viz.pictures.picture_files import read_pixels
 
         self.make_current()
         self._drawing = True
         try:
             if not self._surface.ready:
-                self._surface.begin()
+                self._surface.begin_drawing()
             self._stale = False
             self._surface.draw()
             if not self._surface.vtk.GetNeverRendered():
-                self._kept = as_image(pixels(self._surface.vtk))
+                self._kept = image_from_pixels(read_pixels(self._surface.vtk))
         finally:
             self._drawing = False
             self.done_current()
 
     def grab_picture(self) -> QImage:
         """Return a new picture."""
-        self._draw()
+        self._draw_picture()
         return self._kept.copy()
 
-    def clear(self, color: tuple[float, float, float]) -> None:
+    def fill_with_color(self, color: tuple[float, float, float]) -> None:
         """Show a colour until the first picture."""
         self._kept = QImage(1, 1, QImage.Format.Format_RGB32)
         self._kept.fill(QColor.fromRgbF(*color))
@@ -318,12 +320,12 @@ class _PaintedCanvas(QWidget):
         self._hidden.context.doneCurrent()
 
     def is_current(self) -> bool:
-        """Return True if this context is certainly current: other VTK windows make theirs current without
-        telling Qt."""
+        """Return True if this context is certainly current; other VTK windows make theirs current without notifying
+        Qt."""
         return self._drawing and QOpenGLContext.currentContext() is self._hidden.context
 
 
-def as_image(picture: Pixels) -> QImage:
-    """Return a picture (height, width, 4) as an opaque Qt image."""
+def image_from_pixels(picture: Pixels) -> QImage:
+    """Convert a picture (height, width, 4) to an opaque Qt image."""
     height, width = picture.shape[:2]
     return QImage(picture.data, width, height, 4 * width, QImage.Format.Format_RGBX8888).copy()

@@ -1,4 +1,4 @@
-"""The 3-D view: VTK's scene on a surface, Qt events turned into pointers, and overlays."""
+"""The 3-D view: VTK's scene on a surface, conversion of Qt events to pointer states, and overlays."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.background.signals import Lifetime, Signal
-from app.document.revision import Ref
+from app.document.revision import ElementRef
 from app.document.session import Session
 from app.preferences.settings import Settings
 from app.preferences.theme import Theme
-from app.viewport.annotations import Annotations
-from app.viewport.frame_sets import FrameSets
-from app.viewport.gestures import Gestures, Pointer, Tool
-from app.viewport.handle_choice import HandleChoice, LinkEnds
+from app.viewport.annotations import AnnotationOverlay
+from app.viewport.frame_sets import FrameTableLayer
+from app.viewport.gestures import GestureController, MouseTool, PointerState
+from app.viewport.handle_choice import JointHandleSelector, LinkEndGrips
 from app.viewport.map_layer import MapLayer, MapLegend
-from app.viewport.navigate import WHEEL_STEP, other_buttons, set_centre, zoom_to
-from app.viewport.overlay import Overlay
-from app.viewport.part_marks import LockMarks, OpenMarks
+from app.viewport.navigate import WHEEL_STEP, navigate_with_other_buttons, set_centre, zoom_to
+from app.viewport.overlay import ViewportToolbar
+from app.viewport.part_marks import LockedBodyMarks, OpenJointMarks
 from app.viewport.scene_follower import SceneFollower
-from app.viewport.stage import Glyph, Pulling, Stage
-from app.viewport.surface import Surface, carried
-from app.viewport.viewpoint import Viewpoint
+from app.viewport.stage import Glyph, RealTimePulling, Stage
+from app.viewport.surface import OpenGLSurface, supported_quality
+from app.viewport.viewpoint import CameraController
 from viz import camera
 from viz.look import LookName
 from viz.scene.scene import Scene
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.document.link_lengths import LinkEnd
-    from viz.drawlist.joint_look import Part
+    from viz.drawlist.joint_look import HandlePart
 
 CALM = 150
-"""Milliseconds without a new picture after which the scene is drawn in its highest quality."""
+"""Time in ms without a new picture after which the scene is drawn in its highest quality."""
 BUTTONS = {
     Qt.MouseButton.LeftButton: "left",
     Qt.MouseButton.MiddleButton: "middle",
@@ -55,57 +55,59 @@ BUTTONS = {
 }
 
 
-class Viewport(Surface):
-    """Displays the scene; emits `expects` with the tool's hint, `place` with the point under the pointer (or None)."""
+class Viewport(OpenGLSurface):
+    """Widget that displays the scene; emits `expects` with the tool's hint, and `place` with the point under the
+    pointer (or None)."""
 
     expects = Signal(str)
     place = Signal(object)
-    viewpoint: Viewpoint
+    viewpoint: CameraController
     follower: SceneFollower | None = None
     awaiting = False
-    """True while the program starts and its first machine is about to be shown, so that a picture would be wasted."""
+    """True while the program starts and its first machine is about to be shown, so that drawing a picture would be
+    wasted."""
 
     def __init__(
         self,
         session: Session,
         settings: Settings,
         theme: Theme,
-        tools: Mapping[str, Tool[Stage]],
+        tools: Mapping[str, MouseTool[Stage]],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.session, self.settings, self.theme = session, settings, theme
         self.menu_point: NDArray[np.float64] | None = None  # (3,) m, where the context menu was last opened
-        self.pointed: Pointer | None = None  # where the pointer is, or was when the menu opened
-        self.interactive: Pulling | None = None
-        self.open_menu_at: Callable[[Ref | None, QPoint], object] | None = None
+        self.pointed: PointerState | None = None  # where the pointer is, or was when the menu opened
+        self.interactive: RealTimePulling | None = None
+        self.open_menu_at: Callable[[ElementRef | None, QPoint], object] | None = None
         look: LookName = "dark" if theme.name == "dark" else "light"
-        self._scene = Scene(self.vtk, look, self.devicePixelRatioF(), carried())
-        self.viewpoint = Viewpoint(self._scene, self, lambda: self.scene)
+        self._scene = Scene(self.vtk, look, self.devicePixelRatioF(), supported_quality())
+        self.viewpoint = CameraController(self._scene, self, lambda: self.scene)
         self._ellipsoids: dict[str, list[Glyph]] = {}
         self._again = QTimer(self, singleShot=True, interval=60)
         self.viewpoint.looked.connect(lambda: self._again.start())
         self._calm = QTimer(self, singleShot=True, interval=CALM)
-        self._calm.timeout.connect(self._rest)
+        self._calm.timeout.connect(self._redraw_in_high_quality)
         self._resting = True
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(240, 180)
-        self.annotations = Annotations(self.scene, theme, self)
+        self.annotations = AnnotationOverlay(self.scene, theme, self)
         self._life = Lifetime()
         own = self._life.own
-        self._life.callback(self.free)
-        self.gestures: Gestures[Stage] = Gestures(self, session, tools, other_buttons)
-        self._again.timeout.connect(self.gestures.again)
+        self._life.callback(self.free_resources)
+        self.gestures: GestureController[Stage] = GestureController(self, session, tools, navigate_with_other_buttons)
+        self._again.timeout.connect(self.gestures.repeat_hover)
         self.standing = ""  # words of a state that outlasts gestures
-        self.gestures.chosen.connect(lambda _tool: self.say())
+        self.gestures.chosen.connect(lambda _tool: self.show_hint())
         self.follower = own(SceneFollower(self, self._scene))
-        self.handles = own(HandleChoice(self))
-        self.link_ends = own(LinkEnds(self))
-        own(OpenMarks(self))
-        own(LockMarks(self))
-        self.overlay = own(Overlay(self))
-        self.frame_sets = own(FrameSets(self))
+        self.handles = own(JointHandleSelector(self))
+        self.link_ends = own(LinkEndGrips(self))
+        own(OpenJointMarks(self))
+        own(LockedBodyMarks(self))
+        self.overlay = own(ViewportToolbar(self))
+        self.frame_sets = own(FrameTableLayer(self))
         self.maps = own(MapLayer(self))
         self.map_legend = own(MapLegend(self, self.maps))
         for timer in (self._again, self._calm, self.viewpoint):
@@ -116,18 +118,18 @@ class Viewport(Surface):
     def scene(self) -> Scene:
         """The scene, updated to the present document on access."""
         if self.follower is not None:
-            self.follower.catch_up()
+            self.follower.update_scene_now()
         return self._scene
 
     @property
-    def paths(self) -> tuple[str, ...]:
+    def frames_with_paths(self) -> tuple[str, ...]:
         """Frames whose paths are drawn."""
-        return tuple(self._scene.tracks.frames)
+        return tuple(self._scene.tracks.followed_frames)
 
-    def afterwards(self, work: Callable[[], object]) -> None:
-        """Call a function once the scene shows the present document, see `SceneFollower.afterwards`."""
+    def call_when_up_to_date(self, function: Callable[[], object]) -> None:
+        """Call a function once the scene shows the present document, see `SceneFollower.call_when_up_to_date`."""
         if self.follower is not None:
-            self.follower.afterwards(work)
+            self.follower.call_when_up_to_date(function)
 
     @property
     def widget(self) -> QWidget:
@@ -139,23 +141,23 @@ class Viewport(Surface):
     def draw(self) -> None:
         """Draw the scene."""
         if self.awaiting:
-            self.clear(self.scene.renderer.GetBackground())
+            self.fill_with_color(self.scene.renderer.GetBackground())
             return
         self.scene.pixel_ratio = self.devicePixelRatioF()
-        self.scene.resize(*self.pixels)
-        self.viewpoint.prepare()
-        self.scene.render(hasty=not self._resting)
-        if self.composed:
+        self.scene.resize(*self.size_in_pixels)
+        self.viewpoint.apply_pending_fit()
+        self.scene.render(fast=not self._resting)
+        if self.is_hardware_composed:
             self.annotations.update()
         self._resting = False
         self._calm.start()
 
-    def hurry(self) -> None:
-        """Draw the next picture in the lower quality used for movements; a smooth one follows."""
+    def use_movement_quality(self) -> None:
+        """Draw the next picture in the lower quality used during movements; a smooth one follows."""
         self._resting = False
 
-    def _rest(self) -> None:
-        """Redraw the picture in high quality after a time without movement."""
+    def _redraw_in_high_quality(self) -> None:
+        """Redraw the picture in high quality after a pause in movement."""
         self._resting = True
         if self._scene.hasty:
             self.update()
@@ -168,14 +170,14 @@ class Viewport(Surface):
         """Keep overlays in place."""
         super().resizeEvent(event)
         self.annotations.resize(self.size())
-        self.overlay.place()
+        self.overlay.move_to_edge()
 
-    def picture(self, scale: int = 1) -> QImage:
+    def grab_image(self, scale: int = 1) -> QImage:
         """Return an image of the view at `scale` times its resolution, without handles and buttons."""
-        from viz.pictures.picture_files import pixels
+        from viz.pictures.picture_files import read_pixels
 
         scene = self.scene
-        shown, size, ratio = scene.handles.shown, scene.size, scene.pixel_ratio
+        shown, size, ratio = scene.handles.shown_joints, scene.size, scene.pixel_ratio
         self.make_current()
         try:
             scene.show_handles()
@@ -183,7 +185,7 @@ class Viewport(Surface):
             scene.resize(size[0] * scale, size[1] * scale)
             scene.window.OpenGLInitState()
             scene.render()
-            taken = np.ascontiguousarray(pixels(scene.window))
+            taken = np.ascontiguousarray(read_pixels(scene.window))
         finally:
             scene.pixel_ratio = ratio
             scene.resize(*size)
@@ -195,14 +197,15 @@ class Viewport(Surface):
 
     # ----------------------------------------------------------------------------- places
 
-    def point_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
-        """Return the point (3,) of the machine, or else of the ground, under a pixel (m, world); None if there is
+    def point_under(self, pointer: PointerState) -> NDArray[np.float64] | None:
+        """Return the point (3,) of the machine under the pointer, or else of the ground (m, world); None if there is
         neither."""
         hit = self.scene.pick(pointer.x, pointer.y)
         return hit.position if hit is not None else self.ground_under(pointer)
 
-    def ground_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
-        """Return the point (3,) where the line of sight meets the ground grid; None if it does not, or too far away."""
+    def ground_under(self, pointer: PointerState) -> NDArray[np.float64] | None:
+        """Return the point (3,) at which the line of sight meets the ground grid; None if it does not, or meets it too
+        far away."""
         ray = self.scene.ray(pointer.x, pointer.y)
         if abs(ray.direction[2]) < 1e-9:
             return None
@@ -212,31 +215,31 @@ class Viewport(Surface):
 
     # --------------------------------------------------------------------- handles, orientation cube, ellipsoids
 
-    def handle_under(self, pointer: Pointer) -> Part | None:
+    def handle_under(self, pointer: PointerState) -> HandlePart | None:
         """Return the ring or arrow under the pointer."""
-        return self.handles.under(pointer)
+        return self.handles.handle_under(pointer)
 
-    def light_handle(self, part: Part | None) -> bool:
+    def highlight_handle(self, part: HandlePart | None) -> bool:
         """Highlight a ring or arrow in yellow (None: none); returns True if there is one."""
-        return self.handles.light(part)
+        return self.handles.highlight_handle(part)
 
-    def link_end_under(self, pointer: Pointer) -> LinkEnd | None:
+    def link_end_under(self, pointer: PointerState) -> LinkEnd | None:
         """Return the end of the selected link under the pointer."""
-        return self.link_ends.under(pointer)
+        return self.link_ends.link_end_under(pointer)
 
-    def light_link_end(self, end: LinkEnd | None) -> bool:
+    def highlight_link_end(self, end: LinkEnd | None) -> bool:
         """Highlight a link end in yellow (None: none); returns True if there is one."""
-        return self.link_ends.light(end)
+        return self.link_ends.highlight_link_end(end)
 
-    def press_cube(self, pointer: Pointer) -> bool:
-        """Look from the face, edge or corner of the orientation cube under the pointer; returns False if
+    def press_orientation_cube(self, pointer: PointerState) -> bool:
+        """Look at the machine from the face, edge or corner of the orientation cube under the pointer; returns False if
         there is none."""
         direction = self.scene.cube.pick(pointer.x, pointer.y)
         if direction is not None:
-            self.viewpoint.fly_to(camera.toward(self.viewpoint.goal, direction))
+            self.viewpoint.fly_to(camera.look_from(self.viewpoint.target_view, direction))
         return direction is not None
 
-    def hover_cube(self, pointer: Pointer | None) -> bool:
+    def hover_orientation_cube(self, pointer: PointerState | None) -> bool:
         """Highlight the part of the orientation cube under the pointer."""
         direction = self.scene.cube.pick(pointer.x, pointer.y) if pointer is not None else None
         if direction != self.scene.cube.hovered:
@@ -251,21 +254,21 @@ class Viewport(Surface):
         self._ellipsoids[source] = glyphs
         colours = {"velocity": "ellipsoid", "force": "ellipsoid_force"}
         every = [each for source in self._ellipsoids.values() for each in source]
-        self.scene.overlays.ellipsoids([(c, axes, radii, colours[kind]) for c, axes, radii, kind in every])
+        self.scene.overlays.show_ellipsoids([(c, axes, radii, colours[kind]) for c, axes, radii, kind in every])
         self.update()
 
     # ----------------------------------------------------------------------------- events
 
-    def pointer(
+    def to_pointer(
         self,
         position: QPointF,
         button: Qt.MouseButton = Qt.MouseButton.LeftButton,
         keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
         double: bool = False,
-    ) -> Pointer:
-        """Convert a Qt position to a pointer for tools."""
+    ) -> PointerState:
+        """Convert a Qt position to the pointer state used by tools."""
         ratio, modifier = self.devicePixelRatioF(), Qt.KeyboardModifier
-        return Pointer(
+        return PointerState(
             position.x() * ratio,
             position.y() * ratio,
             ratio,
@@ -276,31 +279,31 @@ class Viewport(Surface):
             double,
         )
 
-    def _pointer_of(self, event: QMouseEvent, double: bool = False) -> Pointer:
-        return self.pointer(event.position(), event.button(), event.modifiers(), double)
+    def _pointer_from_event(self, event: QMouseEvent, double: bool = False) -> PointerState:
+        return self.to_pointer(event.position(), event.button(), event.modifiers(), double)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Start a gesture."""
         self.viewpoint.stop()
         if event.button() in BUTTONS:
-            self.gestures.press(self._pointer_of(event))
+            self.gestures.press(self._pointer_from_event(event))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Continue a gesture, or hover."""
-        pointer = self.pointed = self._pointer_of(event)
+        pointer = self.pointed = self._pointer_from_event(event)
         self.gestures.move(pointer)
-        if not self.gestures.running:
+        if not self.gestures.is_running:
             self.place.emit(self.point_under(pointer))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """End a gesture."""
-        self.gestures.release(self._pointer_of(event))
+        self.gestures.release(self._pointer_from_event(event))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Pass a double click to the tool, or make the point under the pointer the centre of orbiting."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
-        pointer, double = self._pointer_of(event, double=True), self.gestures.tool.double
+        pointer, double = self._pointer_from_event(event, double=True), self.gestures.tool.double
         double(self, pointer) if double is not None else set_centre(self, pointer)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
@@ -308,13 +311,13 @@ class Viewport(Surface):
         if event.reason() == QContextMenuEvent.Reason.Keyboard and self.open_menu_at is not None:
             self.open_menu_at(self.session.selection, event.globalPos())
 
-    def open_menu(self, pointer: Pointer) -> None:
+    def open_context_menu(self, pointer: PointerState) -> None:
         """Open the context menu of the element under the pointer."""
         self.pointed = pointer
         if self.gestures.tool.menu is not None and self.gestures.tool.menu(self, pointer):
             return
         hit = self.scene.pick(pointer.x, pointer.y)
-        ref = Ref(*hit.ref) if hit is not None and hit.ref is not None else None
+        ref = ElementRef(*hit.ref) if hit is not None and hit.ref is not None else None
         self.menu_point = hit.position if hit is not None else None
         if ref is not None:
             self.session.select(ref)
@@ -323,8 +326,8 @@ class Viewport(Surface):
             self.open_menu_at(ref, self.mapToGlobal(position.toPoint()))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom to the pointer by the wheel; on a trackpad two fingers pan, with Ctrl zoom, with Shift orbit."""
-        pointer = self.pointer(event.position(), keys=event.modifiers())
+        """Zoom to the pointer with the wheel; on a trackpad two fingers pan, with Ctrl zoom, with Shift orbit."""
+        pointer = self.to_pointer(event.position(), keys=event.modifiers())
         pixels = event.pixelDelta()
         height = max(self.height(), 1)
         if pixels.isNull():
@@ -334,13 +337,13 @@ class Viewport(Surface):
             zoom_to(self, pointer, WHEEL_STEP ** (pixels.y() / 40.0))
         elif pointer.shift:
             turn = 3.0 / height
-            self.viewpoint.look(camera.orbit(self.scene.view, -pixels.x() * turn, pixels.y() * turn))
+            self.viewpoint.set_view(camera.orbit(self.scene.view, -pixels.x() * turn, pixels.y() * turn))
         else:
-            self.viewpoint.look(camera.pan(self.scene.view, pixels.x() / height, -pixels.y() / height))
+            self.viewpoint.set_view(camera.pan(self.scene.view, pixels.x() / height, -pixels.y() / height))
         event.accept()
 
     def event(self, event: QEvent) -> bool:
-        """Give the tool's keys precedence over shortcuts, and zoom by a pinch on a trackpad."""
+        """Give the tool's keys precedence over shortcuts, and zoom with a pinch on a trackpad."""
         if isinstance(event, QKeyEvent) and event.type() in (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress):
             tool = self.gestures.tool
             if tool.wants is not None and tool.key is not None and tool.wants(self, event):
@@ -349,17 +352,17 @@ class Viewport(Surface):
                     tool.key(self, event)
                 return True
         if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
-            zoom_to(self, self.pointer(event.position()), 1.0 + event.value())
+            zoom_to(self, self.to_pointer(event.position()), 1.0 + event.value())
             return True
         return super().event(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Clear the hover when the pointer leaves the view."""
+        """End the hover when the pointer leaves the view."""
         if QApplication.activePopupWidget() is None:
             self.pointed = None
-        self.gestures.leave()
+        self.gestures.on_pointer_left()
         self.place.emit(None)
 
-    def say(self, text: str = "") -> None:
-        """Show a hint for the next action; '' for the tool's default hint, or for the `standing` text."""
+    def show_hint(self, text: str = "") -> None:
+        """Show a hint for the next action; '' shows the `standing` text, or else the tool's default hint."""
         self.expects.emit(text or self.standing or self.gestures.tool.expects)

@@ -1,1 +1,1 @@
-"""Value editors: the small widgets of which panels are made."""
+"""Value editors: the small widgets from which panels are built."""

@@ -1,4 +1,4 @@
-"""Layout of forms: collapsible groups whose content is created when first opened, immediate layout, and a tab order in
+"""Layout of forms: collapsible groups whose content is created when first opened, immediate layout, and a Tab order in
 reading order that includes widgets created or expanded later."""
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ from collections.abc import Callable
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.preferences.icons import icon
 from app.widgets.label import Label
 
 LINE_HEIGHT = 10
-"""Difference in height within which widgets count as being on one line, pixels."""
+"""Vertical distance, in pixels, within which widgets count as being on one line."""
 
 
 def tab_stops(root: QWidget) -> list[QWidget]:
-    """Return the widgets at which Tab stops inside a widget, in reading order: lines from the top, each from the
-    left."""
+    """Return the widgets inside `root` that Tab visits, in reading order: line by line from the top, from left to
+    right."""
     seen = [
         widget
         for widget in root.findChildren(QWidget)
@@ -37,8 +37,8 @@ def tab_stops(root: QWidget) -> list[QWidget]:
     return [widget for line in lines for widget in sorted(line, key=lambda each: tops[each].x())]
 
 
-def tab_step(root: QWidget, forward: bool) -> bool:
-    """Move the focus to the next or previous stop inside a widget; return False at its end, and when the focus is
+def move_focus(root: QWidget, forward: bool) -> bool:
+    """Move the focus to the next or previous Tab stop inside a widget; return False at its end, or if the focus is
     elsewhere."""
     places, focus = tab_stops(root), root.focusWidget()
     while focus is not None and focus is not root and focus not in places:
@@ -58,9 +58,9 @@ def tab_step(root: QWidget, forward: bool) -> bool:
     return True
 
 
-def lay_out(root: QWidget) -> None:
-    """Give everything inside a widget its size immediately. Qt alone lays out one level per turn of the event loop, so
-    that fields would look squeezed between pictures of the scene."""
+def lay_out_now(root: QWidget) -> None:
+    """Lay out a widget and everything inside it immediately. Qt itself lays out one level per event-loop turn, so
+    fields would look squeezed in the pictures drawn meanwhile."""
     inside = root.findChildren(QWidget)
     holders = {widget.parentWidget() for widget in inside}  # only they have something to lay out
     for widget in (*reversed(inside), root):
@@ -69,21 +69,22 @@ def lay_out(root: QWidget) -> None:
 
 
 INDENT = 10
-"""Indentation of the content, pixels."""
+"""Indentation of the content, in pixels."""
 
 remembered: dict[str, bool] = {}
-"""Open and closed groups by key, for as long as the program runs."""
+"""Open or closed state of groups by key, for as long as the program runs."""
 
 
-class Section(QWidget):
-    """Title line (arrow, title, buttons) with content beneath. Emits `folded(bool)` when collapsed or expanded."""
+class CollapsibleSection(QWidget):
+    """Collapsible section: a title line (arrow, title, buttons) with content below. Emits `folded(bool)` when collapsed
+    or expanded."""
 
     folded = Signal(bool)
 
     def __init__(
         self,
         title: str,
-        make: Callable[[], QWidget],
+        build_content: Callable[[], QWidget],
         key: str = "",
         *,
         opened: bool = True,
@@ -91,7 +92,7 @@ class Section(QWidget):
     ) -> None:
         super().__init__(parent)
         self.key = key
-        self._make = make
+        self._make = build_content
         self._words = ""
         self.content: QWidget | None = None
         self.arrow = QToolButton(self, text=title, checkable=True, autoRaise=True)
@@ -115,12 +116,12 @@ class Section(QWidget):
         column.setSpacing(2)
         column.addLayout(self.header)
         column.addLayout(self.body)
-        self.open(remembered.get(key, opened))
+        self.set_open(remembered.get(key, opened))
 
-    def summarize(self, words: str) -> None:
-        """Show a short muted text next to the title while the group is collapsed."""
-        self._words = words
-        self.summary.setText("" if self.opened else words)
+    def show_summary(self, text: str) -> None:
+        """Show a short muted text next to the title while the section is collapsed."""
+        self._words = text
+        self.summary.setText("" if self.is_open else text)
 
     def set_title(self, title: str) -> None:
         """Change the title."""
@@ -128,7 +129,7 @@ class Section(QWidget):
 
     def add_button(self, icon_name: str, help: str, run: Callable[[], object]) -> QToolButton:
         """Add a small button at the right end of the title line."""
-        button = QToolButton(self, icon=icon(icon_name), toolTip=as_tip(help), autoRaise=True)
+        button = QToolButton(self, icon=icon(icon_name), toolTip=escape_tip(help), autoRaise=True)
         button.setIconSize(QSize(14, 14))
         button.setObjectName("small")
         button.setAccessibleName(help)
@@ -137,12 +138,12 @@ class Section(QWidget):
         return button
 
     @property
-    def opened(self) -> bool:
-        """True while the group is expanded."""
+    def is_open(self) -> bool:
+        """True while the section is expanded."""
         return self.arrow.isChecked()
 
-    def open(self, on: bool = True) -> None:
-        """Show or hide the content."""
+    def set_open(self, on: bool = True) -> None:
+        """Expand or collapse the section."""
         self.arrow.setChecked(on)
         self.arrow.setIcon(icon("down" if on else "right"))
         if on and self.content is None:
@@ -156,4 +157,4 @@ class Section(QWidget):
     def _on_clicked(self, on: bool) -> None:
         if self.key:
             remembered[self.key] = on
-        self.open(on)
+        self.set_open(on)

@@ -1,4 +1,4 @@
-"""Labels that show text literally (only texts of the program itself may contain markup), notes beneath fields, texts
+"""Labels that show text literally (only texts of the program itself may contain markup), notes below fields, texts
 shortened with "…" where they do not fit, and accessible names for screen readers."""
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.plain_text import as_tip
-from core.errors import visible
+from app.plain_text import escape_tip
+from core.errors import escape_control_characters
 
 
 class Label(QLabel):
@@ -37,7 +37,7 @@ class Label(QLabel):
         self.setText(text)
 
     def setText(self, text: str) -> None:
-        super().setText(visible(text))
+        super().setText(escape_control_characters(text))
 
 
 class MarkupLabel(QLabel):
@@ -59,7 +59,7 @@ def is_dark(palette: QPalette) -> bool:
 
 
 def severity_color(severity: str, palette: QPalette) -> QColor:
-    """Return the text colour of a severity, readable on the window background; '' gives a muted colour."""
+    """Return the text colour of a severity, readable on the window background; '' returns a muted colour."""
     table = _DARK if is_dark(palette) else _LIGHT
     if severity in table:
         return QColor(table[severity])
@@ -69,7 +69,7 @@ def severity_color(severity: str, palette: QPalette) -> QColor:
 
 
 class Note(Label):
-    """Text under a field that takes no space when empty."""
+    """Text below a field; it takes no space when empty."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -86,19 +86,20 @@ class Note(Label):
         self.setFont(font)
         self.hide()
 
-    def say(self, words: str, severity: str = "") -> None:
+    def show_text(self, text: str, severity: str = "") -> None:
         """Show text with the colour and symbol of a severity; empty text hides the note."""
-        self._said = words, severity
-        self._show()
+        self._said = text, severity
+        self._show_current_text()
 
-    def hold(self, words: str) -> None:
-        """Show an error above whatever else is said, until "" is held. What repeated the error goes with it."""
+    def hold_error(self, text: str) -> None:
+        """Show an error above any other text until it is cleared with "". Text that only repeated the error is cleared
+        with it."""
         if self._said[0] in self._held:
             self._said = "", ""
-        self._held = words
-        self._show()
+        self._held = text
+        self._show_current_text()
 
-    def _show(self) -> None:
+    def _show_current_text(self) -> None:
         words, severity = self._said
         if self._held:
             words = self._held if words in self._held else f"{self._held}\n{words}"
@@ -108,15 +109,15 @@ class Note(Label):
         self.words, self.severity = words, severity
         mark = SEVERITY_MARKS.get(severity, "")
         self.setText(f"{mark} {words}" if mark else words)
-        self._paint()
+        self._update_color()
         self.setVisible(bool(words))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            self._paint()
+            self._update_color()
 
-    def _paint(self) -> None:
+    def _update_color(self) -> None:
         palette = QPalette()  # the rest is the parent's
         palette.setColor(QPalette.ColorRole.WindowText, severity_color(self.severity, QGuiApplication.palette()))
         self.setPalette(palette)
@@ -125,12 +126,11 @@ class Note(Label):
 LEGIBLE = "A few letters…"
 """Sample text whose width a label always keeps."""
 FEWEST_DIGITS = 2
-"""Digits shown in the narrowest field; the tool tip and the focused field show all."""
+"""Number of digits shown in the narrowest field; the tool tip and the focused field show all digits."""
 
 
 class ElidedLabel(Label):
-    """Label with plain text whose long lines are shortened with "…"; the tool tip then has the full text, and so has
-    `text()`."""
+    """Label for plain text that shortens long lines with "…"; the tool tip and `text()` then have the full text."""
 
     def __init__(self, text: str = "", mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
         super().__init__(text)
@@ -143,7 +143,7 @@ class ElidedLabel(Label):
         return QSize(least, super().minimumSizeHint().height())
 
     @property
-    def shown(self) -> str:
+    def elided_text(self) -> str:
         """Return the text as shortened to the available width."""
         room, metrics = self.contentsRect().width(), self.fontMetrics()
         return "\n".join(metrics.elidedText(line, self._mode, room) for line in self.text().split("\n"))
@@ -156,23 +156,24 @@ class ElidedLabel(Label):
             self.alignment().value,
             self.palette(),
             self.isEnabled(),
-            self.shown,
+            self.elided_text,
             self.foregroundRole(),
         )
         painter.end()
 
     def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and not self.toolTip() and self.shown != self.text():
-            QToolTip.showText(event.globalPos(), as_tip(self.text()), self)
+        if isinstance(event, QHelpEvent) and not self.toolTip() and self.elided_text != self.text():
+            QToolTip.showText(event.globalPos(), escape_tip(self.text()), self)
             return True
         return super().event(event)
 
 
 class ElidedCombo(QComboBox):
-    """Combo box that shortens its chosen entry with "…" where the field is too narrow; the open list is wide enough."""
+    """Combo box that shortens its current entry with "…" where the field is too narrow; the open list is wide
+    enough."""
 
     @property
-    def shown(self) -> str:
+    def elided_text(self) -> str:
         """Return the text as shortened to the available width."""
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
@@ -184,7 +185,7 @@ class ElidedCombo(QComboBox):
         painter = QStylePainter(self)
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
-        option.currentText = self.shown
+        option.currentText = self.elided_text
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         painter.end()
@@ -195,48 +196,51 @@ class ElidedCombo(QComboBox):
         super().showPopup()
 
 
-def fitting_number_text(text: Callable[[int], str], digits: int, room: int, metrics: QFontMetrics) -> str:
-    """Return `text(digits)` shortened to the given width in pixels, with "…" after the decimal point, so that a rounded
-    number is not taken for the exact one; a number whose exponent would be cut off is rounded to fewer digits."""
-    whole = text(digits)
-    if metrics.horizontalAdvance(whole) <= room:
+def fitting_number_text(format_number: Callable[[int], str], digits: int, width: int, metrics: QFontMetrics) -> str:
+    """Return `format_number(digits)` shortened to the given width in pixels. Digits after the decimal point are cut off
+    with "…", so that a rounded number is not mistaken for the exact one; a number whose exponent would be cut off is
+    rounded to fewer digits."""
+    whole = format_number(digits)
+    if metrics.horizontalAdvance(whole) <= width:
         return whole
-    cut = metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room)
+    cut = metrics.elidedText(whole, Qt.TextElideMode.ElideRight, width)
     if "e" not in whole and "." in cut.rstrip("…").rstrip("."):
         return cut
     for count in range(digits - 1, FEWEST_DIGITS, -1):
-        if metrics.horizontalAdvance(text(count)) <= room:
-            return text(count)
-    return text(FEWEST_DIGITS)
+        if metrics.horizontalAdvance(format_number(count)) <= width:
+            return format_number(count)
+    return format_number(FEWEST_DIGITS)
 
 
 INPUT_CLASSES = (QLineEdit, QComboBox, QAbstractSpinBox, QPlainTextEdit, QTextEdit, QAbstractButton, QAbstractItemView)
 
 
-def name_inputs(place: QWidget, title: str) -> None:
-    """Name every unnamed input in `place` after its row; buttons with an icon are named by their action."""
-    for each in _unnamed_inputs(place):
-        does = _purpose_of(each) if isinstance(each, QAbstractButton) else ""
+def set_accessible_input_names(parent: QWidget, title: str) -> None:
+    """Give each unnamed input inside a widget an accessible name from the label of its row; buttons with an icon are
+    named after their action."""
+    for each in _unnamed_inputs(parent):
+        does = _describe_purpose(each) if isinstance(each, QAbstractButton) else ""
         each.setAccessibleName(f"{title}: {does}" if does else title)
 
 
-def name_panel(panel: QWidget, title: str) -> None:
-    """Name unnamed widgets of a panel by their action or purpose, otherwise after the panel."""
+def set_accessible_panel_names(panel: QWidget, title: str) -> None:
+    """Give the unnamed widgets of a panel accessible names: their action or purpose, otherwise the panel's title."""
     for each in _unnamed_inputs(panel):
-        each.setAccessibleName(_purpose_of(each) or title)
+        each.setAccessibleName(_describe_purpose(each) or title)
 
 
-def _unnamed_inputs(place: QWidget) -> list[QWidget]:
+def _unnamed_inputs(parent: QWidget) -> list[QWidget]:
     return [
         each
         for kind in INPUT_CLASSES
-        for each in place.findChildren(kind)
+        for each in parent.findChildren(kind)
         if not (each.accessibleName() or (isinstance(each, QAbstractButton) and each.text()))
     ]
 
 
-def _purpose_of(widget: QWidget) -> str:
-    """Return a button's action from its tool tip, a line's purpose from its placeholder."""
+def _describe_purpose(widget: QWidget) -> str:
+    """Return the purpose of a widget: a button's action from its tool tip, a line edit's purpose from its
+    placeholder."""
     if isinstance(widget, QLineEdit):
         return widget.placeholderText()
     return widget.toolTip().split(":")[0].split(" (")[0] if isinstance(widget, QAbstractButton) else ""

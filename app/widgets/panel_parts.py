@@ -1,4 +1,4 @@
-"""Building blocks of panels: buttons, bars, progress, notes, parts side by side, the placeholder of an empty panel, and
+"""Building blocks of panels: buttons, bars, progress, notes, side-by-side parts, the placeholder of an empty panel, and
 rows that highlight elements in the scene."""
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.document.revision import Ref, is_present
+from app.document.revision import ElementRef, is_present
 from app.document.session import Session
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.preferences.icons import icon
 from app.widgets.label import Label, Note
 
@@ -40,15 +40,15 @@ LEAST_HEIGHT = 56
 """Least height of a table, pixels."""
 
 
-def push_button(title: str, tip: str, pressed: Callable[[], Any], *, checkable: bool = False) -> QPushButton:
-    """Return a button with a text; pressed() is called without Qt's arguments."""
-    button = QPushButton(title, toolTip=as_tip(tip), checkable=checkable)
-    button.clicked.connect(lambda: pressed())
+def create_push_button(title: str, tip: str, on_press: Callable[[], Any], *, checkable: bool = False) -> QPushButton:
+    """Create a push button with a text; `on_press()` is called without Qt's arguments."""
+    button = QPushButton(title, toolTip=escape_tip(tip), checkable=checkable)
+    button.clicked.connect(lambda: on_press())
     return button
 
 
-def panel_note() -> Note:
-    """Return the note below the button bar."""
+def create_panel_note() -> Note:
+    """Create the note below the button bar."""
     note = Note()
     note.setContentsMargins(8, 0, 8, 4)
     return note
@@ -57,7 +57,7 @@ def panel_note() -> Note:
 def lay_side_by_side(
     panel: QWidget, bar: Sequence[QWidget | int], note: Note, parts: Sequence[QWidget], sizes: Sequence[int]
 ) -> QSplitter:
-    """Fill a panel: a bar, the note, and the parts side by side with initial widths in pixels.
+    """Fill a panel with a bar, the note, and parts side by side with the given initial widths in pixels.
 
     bar : widgets in a row; a number is the stretch of the widget before it
     """
@@ -82,16 +82,16 @@ def lay_side_by_side(
     return split
 
 
-def with_buttons(content: QWidget, buttons: Sequence[QWidget], *, first_wide: bool = False) -> QWidget:
-    """Return a part with a row of right-aligned buttons below it; first_wide : the first one takes the remaining
-    width."""
+def add_button_row(content: QWidget, buttons: Sequence[QWidget], *, stretch_first: bool = False) -> QWidget:
+    """Return a widget with a row of right-aligned buttons below the content; stretch_first : the first button takes the
+    remaining width."""
     part = QWidget()
     column, row = QVBoxLayout(part), QHBoxLayout()
     row.setContentsMargins(4, 4, 8, 6)
-    if not first_wide:
+    if not stretch_first:
         row.addStretch(1)
     for k, button in enumerate(buttons):
-        row.addWidget(button, int(first_wide and k == 0))
+        row.addWidget(button, int(stretch_first and k == 0))
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(0)
     column.addWidget(content, 1)
@@ -99,19 +99,19 @@ def with_buttons(content: QWidget, buttons: Sequence[QWidget], *, first_wide: bo
     return part
 
 
-def scrolled(page: QWidget) -> QScrollArea:
-    """Return a scroll area for a page that may be higher than its place."""
+def wrap_in_scroll_area(page: QWidget) -> QScrollArea:
+    """Return a scroll area for a page that may be taller than the space available."""
     area = QScrollArea(widgetResizable=True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidget(page)
     return area
 
 
-def plain_table(heads: Sequence[str], name: str) -> QTableWidget:
+def create_plain_table(column_titles: Sequence[str], name: str) -> QTableWidget:
     """Return an empty table without grid lines; name : description for screen readers."""
-    table = QTableWidget(0, len(heads))
+    table = QTableWidget(0, len(column_titles))
     table.setAccessibleName(name)
-    table.setHorizontalHeaderLabels(list(heads))
+    table.setHorizontalHeaderLabels(list(column_titles))
     table.verticalHeader().hide()
     table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
     table.setFrameShape(QFrame.Shape.NoFrame)
@@ -119,16 +119,16 @@ def plain_table(heads: Sequence[str], name: str) -> QTableWidget:
     return table
 
 
-def read_only_cell(text: str, tip: str = "") -> QTableWidgetItem:
+def create_read_only_cell(text: str, tip: str = "") -> QTableWidgetItem:
     """Return a read-only table cell."""
     item = QTableWidgetItem(text)
     item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
-    item.setToolTip(as_tip(tip or text))
+    item.setToolTip(escape_tip(tip or text))
     return item
 
 
-class EmptyPanel(QWidget):
-    """Placeholder that emits `wanted` when its button is pressed."""
+class EmptyPanelPlaceholder(QWidget):
+    """Placeholder for an empty panel; emits `wanted` when its button is pressed."""
 
     wanted = Signal()
 
@@ -147,74 +147,75 @@ class EmptyPanel(QWidget):
         column.addStretch(1)
 
 
-class PointingRows(QObject):
-    """Watches a view whose rows refer to the elements `elements_of(index)`."""
+class RowHighlighter(QObject):
+    """Highlights in the scene the elements to which the row under the pointer refers, `elements_of(index)`; a click
+    selects the first one."""
 
     def __init__(
-        self, view: QAbstractItemView, session: Session, elements_of: Callable[[QModelIndex], Iterable[Ref]]
+        self, view: QAbstractItemView, session: Session, elements_of: Callable[[QModelIndex], Iterable[ElementRef]]
     ) -> None:
         super().__init__(view)
         self._view, self._session, self._elements_of = view, session, elements_of
-        self._clicked_ones: tuple[Ref, ...] = ()
+        self._clicked_ones: tuple[ElementRef, ...] = ()
         view.setMouseTracking(True)
         view.viewport().installEventFilter(self)
         view.entered.connect(self._on_row_entered)
-        view.clicked.connect(self._clicked)
+        view.clicked.connect(self._on_row_clicked)
         view.selectionModel().currentChanged.connect(lambda now, _: self._on_row_entered(now))
 
     def _on_row_entered(self, index: QModelIndex) -> None:
-        self._session.point_out(self._elements_of(index))
+        self._session.highlight_elements(self._elements_of(index))
 
-    def _clicked(self, index: QModelIndex) -> None:
-        """Select the first element that still exists."""
+    def _on_row_clicked(self, index: QModelIndex) -> None:
+        """Select the first of the row's elements that still exists."""
         self._clicked_ones = tuple(ref for ref in self._elements_of(index) if is_present(self._session.model, ref))
         if self._clicked_ones:
             self._session.select(self._clicked_ones[0])
-            self._session.point_out(self._clicked_ones)
+            self._session.highlight_elements(self._clicked_ones)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Remove the highlight when the pointer leaves the rows."""
         if event.type() == QEvent.Type.Leave:
             selected = self._session.selection
-            self._session.point_out(self._clicked_ones if selected in self._clicked_ones else ())
+            self._session.highlight_elements(self._clicked_ones if selected in self._clicked_ones else ())
         return False
 
 
-def tool_button(
-    drawing: str, tip: str, pressed: Callable[[], object] | None = None, *, flat: bool = False
+def create_icon_button(
+    icon_name: str, tip: str, on_press: Callable[[], object] | None = None, *, flat: bool = False
 ) -> QToolButton:
-    """Return a button with an icon; the tip's text before ":" or " (" is its name for screen readers.
+    """Create a button with an icon; the part of the tip before ":" or " (" is its name for screen readers.
 
     flat : without a frame until the pointer is on it
     """
-    button = QToolButton(icon=icon(drawing), toolTip=as_tip(tip), autoRaise=flat)
+    button = QToolButton(icon=icon(icon_name), toolTip=escape_tip(tip), autoRaise=flat)
     button.setAccessibleName(tip.split(":")[0].split(" (")[0])
-    if pressed is not None:
-        button.clicked.connect(lambda: pressed())
+    if on_press is not None:
+        button.clicked.connect(lambda: on_press())
     return button
 
 
 PROGRESS_BEAT = 400
-"""Interval between movements of an indeterminate bar, ms; each redraw of the window takes processor time from the work
-it shows."""
+"""Interval between movements of an indeterminate bar, in ms; each redraw of the window takes processor time from the
+work in progress."""
 PROGRESS_PLACES = 6
-"""Number of positions of the block that moves through the bar."""
+"""Number of positions of the block that moves along the bar."""
 
 
 class ProgressBar(QProgressBar):
-    """Progress bar with few redraws. Qt's own redraws the whole window for every new value, and sixty times a second
-    while indeterminate, which is slow with a scene in the window; this one waits for the next picture, skips invisible
-    changes, and moves its block in beats."""
+    """Progress bar that redraws rarely. Qt's own bar redraws the whole window for every new value, and sixty times a
+    second while indeterminate, which is slow with a scene in the window. This one waits for the next picture, skips
+    invisible changes, and moves its block at fixed intervals."""
 
     def __init__(self, *arguments: object, **properties: object) -> None:
         super().__init__(*arguments, **properties)
         self.place = 0
         """Of the block, 0 … PLACES - 1 there and back."""
         self._beat = QTimer(self, interval=PROGRESS_BEAT)
-        self._beat.timeout.connect(self._move)
+        self._beat.timeout.connect(self._move_block)
 
     @property
-    def busy(self) -> bool:
+    def is_indeterminate(self) -> bool:
         """True while the bar is indeterminate."""
         return self.minimum() == self.maximum()
 
@@ -225,7 +226,7 @@ class ProgressBar(QProgressBar):
 
     def setValue(self, value: int) -> None:
         """Show a value with the next picture."""
-        if self._looks_the_same_as(value):
+        if self._looks_unchanged(value):
             return
         self.setUpdatesEnabled(False)
         super().setValue(value)
@@ -241,16 +242,16 @@ class ProgressBar(QProgressBar):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint an indeterminate bar without Qt's style, which would animate it."""
-        if not self.busy:
+        if not self.is_indeterminate:
             super().paintEvent(event)
             return
         option, painter = QStyleOptionProgressBar(), QStylePainter(self)
         self.initStyleOption(option)
         option.maximum = 1
         painter.drawControl(QStyle.ControlElement.CE_ProgressBarGroove, option)
-        painter.fillRect(self._block(), self.palette().highlight())
+        painter.fillRect(self._block_rectangle(), self.palette().highlight())
 
-    def _block(self) -> QRect:
+    def _block_rectangle(self) -> QRect:
         inside = self.rect().adjusted(1, 1, -1, -1)
         width = max(inside.width() // PROGRESS_PLACES, 1)
         step = min(self.place, 2 * (PROGRESS_PLACES - 1) - self.place)
@@ -258,20 +259,20 @@ class ProgressBar(QProgressBar):
             inside.x() + step * (inside.width() - width) // (PROGRESS_PLACES - 1), inside.y(), width, inside.height()
         )
 
-    def _move(self) -> None:
+    def _move_block(self) -> None:
         self.place = (self.place + 1) % (2 * (PROGRESS_PLACES - 1))
         self.update()
 
     def _update_timer(self) -> None:
-        """Move the block while the bar is visible."""
-        if not (self.busy and self.isVisible()):
+        """Start or stop the timer that moves the block, depending on whether the bar is visible and indeterminate."""
+        if not (self.is_indeterminate and self.isVisible()):
             self._beat.stop()
         elif not self._beat.isActive():
             self._beat.start()
 
-    def _looks_the_same_as(self, value: int) -> bool:
-        """Return True if the shown value differs from a value by less than a pixel and a per cent; both ends are always
-        shown."""
+    def _looks_unchanged(self, value: int) -> bool:
+        """Return True if showing this value would change the bar by less than a pixel and one per cent; both ends are
+        always shown."""
         low, high, shown = self.minimum(), self.maximum(), self.value()
         if value == shown:
             return True

@@ -1,4 +1,4 @@
-"""Axes with ticks for pictures in panels, with conversion from numbers to pixels and back."""
+"""Axes with ticks for plots in panels, with conversion from numbers to pixels and back."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Array = NDArray[np.float64]
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 12.0, 10.0, 34.0
 """Margins around a frame, pixels."""
 SPARE = 0.04
-"""Fraction of a range that is left free at its ends."""
+"""Fraction of a range that is left free at each end."""
 SCALE = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
-"""Colour scale from smallest to largest value: perceptually uniform, also in grey."""
+"""Colour scale from the smallest to the largest value: perceptually uniform, also in greyscale."""
 
 
-class Ink(NamedTuple):
-    """The colours of a theme."""
+class PictureColors(NamedTuple):
+    """Colours of a plot in the current theme."""
 
     base: QColor
     text: QColor
@@ -32,10 +32,10 @@ class Ink(NamedTuple):
     failed: QColor
 
     @staticmethod
-    def of(palette: QPalette) -> Ink:
-        """Return the colours of a widget's palette."""
+    def from_palette(palette: QPalette) -> PictureColors:
+        """Return the plot colours that match a widget's palette."""
         dark = palette.color(QPalette.ColorRole.Window).lightness() < 128
-        return Ink(
+        return PictureColors(
             palette.color(QPalette.ColorRole.Base),
             palette.color(QPalette.ColorRole.Text),
             palette.color(QPalette.ColorRole.PlaceholderText),
@@ -46,34 +46,34 @@ class Ink(NamedTuple):
         )
 
 
-def faint(color: QColor, alpha: int) -> QColor:
+def with_opacity(color: QColor, alpha: int) -> QColor:
     """Return a colour with the given opacity."""
     found = QColor(color)
     found.setAlpha(alpha)
     return found
 
 
-def color_of(part: float) -> QColor:
-    """Return the colour of the scale at 0 … 1."""
-    at = min(max(part, 0.0), 1.0) * (len(SCALE) - 1)
+def scale_color(fraction: float) -> QColor:
+    """Return the colour of the scale at a fraction of 0 … 1."""
+    at = min(max(fraction, 0.0), 1.0) * (len(SCALE) - 1)
     k = min(int(at), len(SCALE) - 2)
     one, other, rest = QColor(SCALE[k]), QColor(SCALE[k + 1]), at - k
     parts = ((a + rest * (b - a)) for a, b in zip(one.getRgb()[:3], other.getRgb()[:3], strict=True))
     return QColor(*(round(x) for x in parts))
 
 
-def ticks(low: float, high: float, most: int) -> list[float]:
-    """Return at most `most` round numbers between two values."""
-    if not (math.isfinite(low) and math.isfinite(high)) or high <= low or most < 1:
+def tick_values(low: float, high: float, max_count: int) -> list[float]:
+    """Return at most `max_count` round numbers between two values."""
+    if not (math.isfinite(low) and math.isfinite(high)) or high <= low or max_count < 1:
         return []
-    power = 10.0 ** math.floor(math.log10((high - low) / most))
-    step = next((m * power for m in (1.0, 2.0, 5.0, 10.0) if (high - low) / (m * power) <= most), 10.0 * power)
+    power = 10.0 ** math.floor(math.log10((high - low) / max_count))
+    step = next((m * power for m in (1.0, 2.0, 5.0, 10.0) if (high - low) / (m * power) <= max_count), 10.0 * power)
     first = math.ceil(low / step - 1e-9)
     return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-class Frame:
-    """Axes in a rectangle, which map numbers to pixels."""
+class AxesFrame:
+    """Axes in a rectangle that map numbers to pixels."""
 
     def __init__(
         self, rect: QRectF, x: tuple[float, float], y: tuple[float, float], *, tight: bool = False, labels: bool = True
@@ -85,64 +85,64 @@ class Frame:
         self.x, self.y = (_padded_range(*each, 0.0 if tight else SPARE) for each in (x, y))
         self.labels = labels
 
-    def points(self, x: Array, y: Array) -> Array:
-        """Return pixel positions, (n, 2)."""
+    def to_pixels(self, x: Array, y: Array) -> Array:
+        """Return the pixel positions (n, 2) of points."""
         across = self.rect.left() + (np.asarray(x) - self.x[0]) / (self.x[1] - self.x[0]) * self.rect.width()
         up = self.rect.bottom() - (np.asarray(y) - self.y[0]) / (self.y[1] - self.y[0]) * self.rect.height()
         return np.column_stack([across, up])
 
-    def point(self, x: float, y: float) -> QPointF:
+    def to_pixel(self, x: float, y: float) -> QPointF:
         """Return the pixel position of a point."""
-        across, up = self.points(np.array([x]), np.array([y]))[0]
+        across, up = self.to_pixels(np.array([x]), np.array([y]))[0]
         return QPointF(across, up)
 
-    def at(self, point: QPointF) -> tuple[float, float]:
-        """Return the numbers at a pixel position."""
+    def from_pixel(self, point: QPointF) -> tuple[float, float]:
+        """Return the (x, y) values at a pixel position."""
         across = (point.x() - self.rect.left()) / self.rect.width()
         up = (self.rect.bottom() - point.y()) / self.rect.height()
         return self.x[0] + across * (self.x[1] - self.x[0]), self.y[0] + up * (self.y[1] - self.y[0])
 
-    def draw(self, painter: QPainter, ink: Ink, across: str = "", up: str = "") -> None:
+    def draw(self, painter: QPainter, colors: PictureColors, x_title: str = "", y_title: str = "") -> None:
         """Draw the frame, its ticks, and the titles of its axes."""
-        painter.setPen(QPen(ink.line, 1.0))
+        painter.setPen(QPen(colors.line, 1.0))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(self.rect)
         if not self.labels:
             return
         metrics = QFontMetricsF(painter.font())
         height = metrics.height()
-        for value in ticks(*self.x, max(1, int(self.rect.width() // 64))):
-            at = self.point(value, self.y[0])
-            painter.setPen(QPen(ink.line, 1.0))
+        for value in tick_values(*self.x, max(1, int(self.rect.width() // 64))):
+            at = self.to_pixel(value, self.y[0])
+            painter.setPen(QPen(colors.line, 1.0))
             painter.drawLine(at, QPointF(at.x(), at.y() + 3.0))
-            painter.setPen(ink.muted)
+            painter.setPen(colors.muted)
             words = QRectF(at.x() - 40.0, at.y() + 3.0, 80.0, height)
             painter.drawText(words, Qt.AlignmentFlag.AlignHCenter, f"{value:.6g}")
-        for value in ticks(*self.y, max(1, int(self.rect.height() // 30))):
-            at = self.point(self.x[0], value)
-            painter.setPen(QPen(ink.line, 1.0))
+        for value in tick_values(*self.y, max(1, int(self.rect.height() // 30))):
+            at = self.to_pixel(self.x[0], value)
+            painter.setPen(QPen(colors.line, 1.0))
             painter.drawLine(at, QPointF(at.x() - 3.0, at.y()))
-            painter.setPen(ink.muted)
+            painter.setPen(colors.muted)
             words = QRectF(at.x() - LEFT + 2.0, at.y() - height / 2.0, LEFT - 7.0, height)
             painter.drawText(words, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{value:.5g}")
-        painter.setPen(ink.text)
+        painter.setPen(colors.text)
         below = QRectF(self.rect.left(), self.rect.bottom() + 2.0 + height, self.rect.width(), height)
-        painter.drawText(below, Qt.AlignmentFlag.AlignHCenter, metrics.elidedText(across, ELIDED, below.width()))
+        painter.drawText(below, Qt.AlignmentFlag.AlignHCenter, metrics.elidedText(x_title, ELIDED, below.width()))
         inside = QRectF(self.rect.left() + 5.0, self.rect.top() + 2.0, self.rect.width() - 10.0, height)
-        words = metrics.elidedText(up, ELIDED, inside.width())
+        words = metrics.elidedText(y_title, ELIDED, inside.width())
         if words:
             ground = metrics.boundingRect(inside, int(Qt.AlignmentFlag.AlignLeft), words).adjusted(-3, 0, 3, 0)
-            painter.fillRect(ground, faint(ink.base, 190))
-        painter.setPen(ink.text)
+            painter.fillRect(ground, with_opacity(colors.base, 190))
+        painter.setPen(colors.text)
         painter.drawText(inside, Qt.AlignmentFlag.AlignLeft, words)
 
 
 ELIDED = Qt.TextElideMode.ElideRight
 
 
-def _padded_range(low: float, high: float, spare: float) -> tuple[float, float]:
+def _padded_range(low: float, high: float, fraction: float) -> tuple[float, float]:
     if not (math.isfinite(low) and math.isfinite(high)):
         return 0.0, 1.0
     if high <= low:
-        spare, high, low = 0.0, low + (abs(low) or 1.0) * 0.5, low - (abs(low) or 1.0) * 0.5
-    return low - spare * (high - low), high + spare * (high - low)
+        fraction, high, low = 0.0, low + (abs(low) or 1.0) * 0.5, low - (abs(low) or 1.0) * 0.5
+    return low - fraction * (high - low), high + fraction * (high - low)

@@ -1,5 +1,5 @@
-"""Keys and wheel turns: assigned to the focused widget or to the window's shortcuts; the wheel over a scrolling list
-scrolls it and does not change fields in passing."""
+"""Routing of keys and wheel turns to the focused widget or to the window's shortcuts; the wheel over a scrolling list
+scrolls the list and does not change the fields it passes."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ NAVIGATION = frozenset(
 
 
 LEAVING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape)
-"""Keys after which a finished field gives the keyboard focus back."""
+"""Keys with which a finished field gives the keyboard focus back."""
 
 
-class FocusedKeys(QObject):
-    """Filters the key events of a widget while it or one of its children has the focus. The filter is installed only
-    then, because forms have many fields and their layout causes many events, each of which would call Python."""
+class FocusedKeyFilter(QObject):
+    """Event filter for the keys of a widget while it or one of its children has the focus. It is installed only then:
+    forms have many fields whose layout causes many events, and each of them would call Python."""
 
     def __init__(self, widget: QWidget) -> None:
         super().__init__(widget)
-        _follow_focus()
+        _connect_focus_changes()
         focused = QApplication.focusWidget()
-        self.listen(focused is not None and (focused is widget or widget.isAncestorOf(focused)))
+        self.set_listening(focused is not None and (focused is widget or widget.isAncestorOf(focused)))
 
-    def listen(self, on: bool) -> None:
+    def set_listening(self, on: bool) -> None:
         """Start or stop filtering as the widget gains or loses the focus."""
         widget = self.parent()
         widget.removeEventFilter(self)
@@ -51,9 +51,9 @@ class FocusedKeys(QObject):
             widget.installEventFilter(self)
 
 
-class PlainKeys(FocusedKeys):
-    """Gives a widget its plain keys (all typing keys if `typing`, and `keys`) before the window's shortcuts take
-    them."""
+class PlainKeyFilter(FocusedKeyFilter):
+    """Gives a widget its plain keys (all typing keys if `typing`, and those in `keys`) before the window's shortcuts
+    take them."""
 
     def __init__(self, widget: QWidget, *, typing: bool = True, keys: frozenset[Qt.Key] = NAVIGATION) -> None:
         super().__init__(widget)
@@ -69,13 +69,13 @@ class PlainKeys(FocusedKeys):
         return False
 
 
-class FieldKeys(FocusedKeys):
-    """Keys of a text field: while text is being typed, Escape and undo belong to the field; otherwise undo and redo
-    belong to the document. After Escape the keyboard focus is the scene's again, as after Enter."""
+class TextFieldKeyFilter(FocusedKeyFilter):
+    """Key filter for a text field: while text is being typed, Escape and undo act on the field; otherwise undo and redo
+    act on the document. After Escape the keyboard focus returns to the scene, as after Enter."""
 
-    def __init__(self, widget: QWidget, edited: Callable[[], bool]) -> None:
+    def __init__(self, widget: QWidget, is_edited: Callable[[], bool]) -> None:
         super().__init__(widget)
-        self.edited = edited
+        self.edited = is_edited
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
@@ -83,7 +83,7 @@ class FieldKeys(FocusedKeys):
         if event.key() == Qt.Key.Key_Escape and self.edited():
             event.accept()
             if QApplication.activePopupWidget() is None:  # else it closes a list of completions
-                QTimer.singleShot(0, watched, lambda: self._leave(watched))
+                QTimer.singleShot(0, watched, lambda: self._return_focus(watched))
             return True
         undoes = event.matches(QKeySequence.StandardKey.Undo) or event.matches(QKeySequence.StandardKey.Redo)
         if undoes and not self.edited():
@@ -91,7 +91,7 @@ class FieldKeys(FocusedKeys):
             return True
         return False
 
-    def _leave(self, field: QObject) -> None:
+    def _return_focus(self, field: QObject) -> None:
         focused = QApplication.focusWidget()
         if isinstance(field, QWidget) and focused is not None and (focused is field or field.isAncestorOf(focused)):
             return_focus_to_scene(field)
@@ -106,8 +106,8 @@ def return_focus_to_scene(field: QWidget) -> None:
         window.centralWidget().setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-class FieldEnds(FocusedKeys):
-    """Returns the keyboard focus to the scene on Enter and on Escape in a spin box."""
+class SpinBoxKeyFilter(FocusedKeyFilter):
+    """Key filter for a spin box: Enter and Escape return the keyboard focus to the scene."""
 
     def __init__(self, field: QAbstractSpinBox) -> None:
         super().__init__(field)
@@ -125,15 +125,15 @@ class FieldEnds(FocusedKeys):
         return False
 
 
-def _on_focus_moved(old: QWidget | None, new: QWidget | None) -> None:
-    lost, gained = _with_parents(old), _with_parents(new)
+def _on_focus_changed(old: QWidget | None, new: QWidget | None) -> None:
+    lost, gained = _widget_and_parents(old), _widget_and_parents(new)
     for widget in [*(each for each in lost if each not in gained), *gained]:
         for child in widget.children():
-            if isinstance(child, FocusedKeys):
-                child.listen(widget in gained)
+            if isinstance(child, FocusedKeyFilter):
+                child.set_listening(widget in gained)
 
 
-def _with_parents(widget: QWidget | None) -> list[QWidget]:
+def _widget_and_parents(widget: QWidget | None) -> list[QWidget]:
     found = []
     while widget is not None:
         found.append(widget)
@@ -144,12 +144,12 @@ def _with_parents(widget: QWidget | None) -> list[QWidget]:
 _followed: list[QObject] = []
 
 
-def _follow_focus() -> None:
-    """Notify fields of focus changes of the application."""
+def _connect_focus_changes() -> None:
+    """Connect the application's focus changes to the key filters, once."""
     app = QApplication.instance()
     if isinstance(app, QApplication) and app not in _followed:
         _followed[:] = [app]
-        app.focusChanged.connect(_on_focus_moved)
+        app.focusChanged.connect(_on_focus_changed)
 
 
 if TYPE_CHECKING:
@@ -158,11 +158,12 @@ else:
     _Widget = object  # a Qt object has one base of Qt; its mixins are plain Python
 
 
-class PassingWheel(_Widget):
-    """Leaves the wheel to the surrounding widget unless focused. List it before the Qt base class."""
+class WheelWhenFocused(_Widget):
+    """Mixin that lets wheel turns pass to the surrounding widget unless this widget is focused. List it before the Qt
+    base class."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Step the value when focused, otherwise scroll the list."""
+        """Change the value if focused; otherwise let the surrounding list scroll."""
         if self.hasFocus():
             super().wheelEvent(event)
         else:

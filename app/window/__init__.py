@@ -1,6 +1,6 @@
-"""The main window, which connects all other parts."""
+"""The main window, which creates and connects all other parts of the program."""
 
-from core.later import patterns
+from core.later import lazy_patterns
 
-with patterns("shibokensupport."):  # of signatures and stubs
+with lazy_patterns("shibokensupport."):  # of signatures and stubs
     import PySide6.QtCore  # noqa: F401

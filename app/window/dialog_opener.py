@@ -1,5 +1,5 @@
-"""Opens the window's dialogs (help, keyboard map, films …), each imported when first opened; help opens at the page of
-the item under the pointer."""
+"""Opens the dialogs of the window (help, keyboard map, film …). Each dialog is imported when it is first opened; help
+opens at the page for the item under the pointer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QDockWidget, QToolButton, QTreeWidget, QWidget
 
 from app.background.signals import Lifetime
-from app.commands import table
+from app.commands import command_table
 from app.panels.tree.tree_nodes import Node
 from app.playback.timeline import Timeline
 from app.tours import TOURS
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 
-class Dialogs:
+class DialogOpener:
     """Opens the dialogs of a window.
 
-    topic : of what is under the pointer, for help on it
+    topic : returns the help topic of the item under the pointer
     """
 
     def __init__(self, bench: Workbench, messages: MessageCard, topic: Callable[[], str]) -> None:
@@ -45,73 +45,73 @@ class Dialogs:
         self.make_page: Callable[[], StartPage] | None = None
         """The start page, once there is one."""
 
-    def examples(self) -> None:
+    def open_examples(self) -> None:
         """Open the gallery of examples."""
         from app.dialogs.examples_gallery import ExamplesGallery
 
         gallery = ExamplesGallery(self._bench.widget)
-        gallery.chosen.connect(self._bench.files.start_example)
+        gallery.chosen.connect(self._bench.files.open_example)
         gallery.open()
 
-    def start_page(self) -> None:
+    def show_start_page(self) -> None:
         """Show the start page."""
         if self.make_page is not None:
-            self.make_page().show_again()
+            self.make_page().show_on_request()
 
-    def leave_start_page(self) -> bool:
+    def close_start_page(self) -> bool:
         """Close the start page; returns False if it was not visible."""
         if self.page is None or not self.page.isVisible():
             return False
         self.page.hide_page()
         return True
 
-    def palette(self) -> None:
+    def open_palette(self) -> None:
         """Open the command palette, which finds a command, function, element or example."""
         from app.dialogs.palette import CommandPalette
 
         CommandPalette(self._bench).open_palette()
 
-    def help(self, topic: str = "") -> None:
+    def open_help(self, topic: str = "") -> None:
         """Show help on a function, command, panel or element; without a topic, on the item under the pointer."""
         from app.dialogs.help import HelpDialog
 
-        dialog = HelpDialog.open_on(self._bench.widget, topic or self._topic())
-        dialog.chosen.connect(self._bench.files.start_example)
+        dialog = HelpDialog.open_topic(self._bench.widget, topic or self._topic())
+        dialog.chosen.connect(self._bench.files.open_example)
 
-    def tour(self, name: str) -> None:
-        """Start a tour, or continue it where it was left."""
+    def start_tour(self, name: str) -> None:
+        """Start a tour, or continue it from where the user left it."""
         from app.tours.tour_card import TourCard
 
         if self.tour_card is not None and self.tour_card.on:
             self.tour_card.leave()
-        self.leave_start_page()
+        self.close_start_page()
         self.tour_card = TourCard(self._bench, TOURS[name])
 
-    def film(self) -> None:
-        """Open the dialog for a film: file, size and camera."""
+    def open_film_dialog(self) -> None:
+        """Open the dialog that exports a film: file, size and camera."""
         from app.dialogs.film import FilmDialog
 
         if self.film_dialog is None:
             self.film_dialog = FilmDialog(self._bench, self._life)
         self.film_dialog.open_film()
 
-    def keyboard(self) -> None:
-        """Show all keys and mouse gestures."""
-        from app.dialogs.help import KeyboardMap
+    def open_keyboard_map(self) -> None:
+        """Show the keyboard shortcuts and mouse gestures."""
+        from app.dialogs.help import KeyboardDialog
 
-        KeyboardMap(self._bench.widget).open()
+        KeyboardDialog(self._bench.widget).open()
 
-    def about(self) -> None:
+    def open_about(self) -> None:
         """Show the program's version and the system."""
-        from app.dialogs.about import About
+        from app.dialogs.about import AboutDialog
 
-        About(self._bench.widget).open()
+        AboutDialog(self._bench.widget).open()
 
-    def licences(self) -> None:
+    def open_licences(self) -> None:
         """Show the licences of the program and its libraries."""
-        from app.dialogs.about import Licences
+        from app.dialogs.about import LicencesDialog
 
-        Licences(self._bench.widget).open()
+        LicencesDialog(self._bench.widget).open()
 
     def close(self) -> None:
         """Close the dialogs and disconnect."""
@@ -121,36 +121,37 @@ class Dialogs:
 
 
 def help_topic_under_pointer(bench: Workbench, functions: FunctionPanel) -> str:
-    """Return the help topic (with "#field" after it for a field) of the item under the pointer; outside the window, of
-    the widget with the keyboard focus; "" for none."""
+    """Return the help topic of the item under the pointer, with "#field" appended for a field. If the pointer is
+    outside the window, return the topic of the widget with the keyboard focus. "" if there is none."""
     place, window = QCursor.pos(), bench.widget
     widget = QApplication.widgetAt(place)
     if widget is None or widget.window() is not window:
         widget = window.focusWidget()
-    return "" if widget is None else topic_of(bench, functions, widget, place)
+    return "" if widget is None else find_help_topic(bench, functions, widget, place)
 
 
-def topic_of(bench: Workbench, functions: FunctionPanel, widget: QWidget, place: QPoint) -> str:
-    """Return the topic of a widget, or of its nearest parent that has one. place: the pointer, on the screen."""
+def find_help_topic(bench: Workbench, functions: FunctionPanel, widget: QWidget, position: QPoint) -> str:
+    """Return the help topic of a widget, or of its nearest ancestor that has one. The position is that of the pointer,
+    in screen coordinates."""
     field = ""
     at: QWidget | None = widget
     while at is not None and at is not bench.widget:
         if (
             isinstance(at, QToolButton)
             and at.defaultAction() is not None
-            and at.defaultAction().objectName() in table()
+            and at.defaultAction().objectName() in command_table()
         ):
             return at.defaultAction().objectName()
         if isinstance(at, FieldEditor):
             field = at.path.partition(".")[0]
-        elif isinstance(at, QTreeWidget) and (topic := _row_topic(functions, at, place)):
+        elif isinstance(at, QTreeWidget) and (topic := _row_help_topic(functions, at, position)):
             return topic
         elif isinstance(at, Viewport) and bench.stage.gestures.tool.id != "select":
             return f"tool.{bench.stage.gestures.tool.id}"
         elif isinstance(at, Viewport | Timeline | StatusLine):
             return {Viewport: "panel.scene", Timeline: "panel.timeline", StatusLine: "panel.status"}[_panel_class(at)]
         elif isinstance(at, QDockWidget):
-            return _panel_topic(bench, functions, at, widget, field)
+            return _panel_help_topic(bench, functions, at, widget, field)
         at = at.parentWidget()
     return ""
 
@@ -159,10 +160,11 @@ def _panel_class(widget: QWidget) -> type:
     return next(kind for kind in (Viewport, Timeline, StatusLine) if isinstance(widget, kind))
 
 
-def _row_topic(functions: FunctionPanel, tree: QTreeWidget, place: QPoint) -> str:
-    """Return the function or the kind of element in the row under the pointer, or in the current row."""
+def _row_help_topic(functions: FunctionPanel, tree: QTreeWidget, position: QPoint) -> str:
+    """Return the help topic of the tree row under the pointer, or of the current row: a function or a kind of
+    element."""
     view = tree.viewport()
-    inside = view.mapFromGlobal(place)
+    inside = view.mapFromGlobal(position)
     item = tree.itemAt(inside) if view.rect().contains(inside) else tree.currentItem()
     if item is None:
         return ""
@@ -175,13 +177,15 @@ def _row_topic(functions: FunctionPanel, tree: QTreeWidget, place: QPoint) -> st
     return ""
 
 
-def _panel_topic(bench: Workbench, functions: FunctionPanel, dock: QDockWidget, widget: QWidget, field: str) -> str:
-    """Return the topic of a panel; in the properties panel that of the selected element, in a function's form that of
-    the function."""
+def _panel_help_topic(
+    bench: Workbench, functions: FunctionPanel, dock: QDockWidget, widget: QWidget, field: str
+) -> str:
+    """Return the help topic of a panel: in the properties panel that of the selected element, in the form of a function
+    that of the function."""
     panel = dock.objectName()
     if panel == "properties" and widget is not dock.widget():
         ref = bench.session.selection
         return f"element.{ref.collection if ref else 'model'}" + (f"#{field}" if field else "")
     if panel == "functions" and functions.form is not None and functions.form.isAncestorOf(widget):
-        return f"function.{functions.chosen.id}" if functions.chosen else "panel.functions"
+        return f"function.{functions.chosen_function.id}" if functions.chosen_function else "panel.functions"
     return f"panel.{panel}"

@@ -1,4 +1,4 @@
-"""Bars above the viewport for questions: they stay until they are answered or no longer apply."""
+"""Notices above the viewport that ask a question. They stay until they are answered or no longer apply."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from app.preferences.icons import icon
 from app.widgets.label import Label
 
 HIGHEST = 150
-"""Largest height in pixels; further bars are scrolled."""
+"""Largest height in pixels; further notices are reached by scrolling."""
 CHANGED, GONE = "changed outside", "deleted outside"
 """Keys of notices about changes to the open file by other programs."""
 Choices = Mapping[str, Callable[[], object]]
 
 
 class Notice(QFrame):
-    """One bar: a sentence and buttons for the answers; closing it changes nothing."""
+    """One notice: a sentence and a button for each answer. Closing it changes nothing."""
 
     def __init__(self, severity: str, text: str, choices: Choices, closed: Callable[[], object]) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class Notice(QFrame):
 
 
 class Notices(QScrollArea):
-    """The bars, by key; hidden while there are none."""
+    """All notices, by key; hidden while there are none."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,24 +69,27 @@ class Notices(QScrollArea):
         self._bars: dict[str, Notice] = {}
         self.hide()
 
-    def tell(self, key: str, severity: str, text: str, choices: Choices) -> None:
-        """Show a bar in place of the one with the same key. An answer removes the bar, then acts."""
+    def show_notice(self, key: str, severity: str, text: str, choices: Choices) -> None:
+        """Show a notice; it replaces the one with the same key. Pressing an answer removes the notice and then calls
+        the action."""
         self.remove(key)
 
-        def answered(action: Callable[[], object]) -> Callable[[], object]:
-            def act() -> None:
+        def removing_notice_first(action: Callable[[], object]) -> Callable[[], object]:
+            def remove_notice_and_act() -> None:
                 self.remove(key)
                 action()
 
-            return act
+            return remove_notice_and_act
 
-        bar = Notice(severity, text, {title: answered(a) for title, a in choices.items()}, lambda: self.remove(key))
+        bar = Notice(
+            severity, text, {title: removing_notice_first(a) for title, a in choices.items()}, lambda: self.remove(key)
+        )
         self._bars[key] = bar
         self._column.addWidget(bar)
         self._fit_height()
 
     def remove(self, key: str) -> None:
-        """Remove a bar."""
+        """Remove a notice."""
         bar = self._bars.pop(key, None)
         if bar is not None:
             self._column.removeWidget(bar)
@@ -95,21 +98,21 @@ class Notices(QScrollArea):
             self._fit_height()
 
     def clear(self) -> None:
-        """Remove all bars."""
+        """Remove all notices."""
         for key in tuple(self._bars):
             self.remove(key)
 
     @property
-    def texts(self) -> dict[str, str]:
-        """Return the texts shown, by key."""
+    def notice_texts(self) -> dict[str, str]:
+        """Texts of the notices shown, by key."""
         return {key: bar.text for key, bar in self._bars.items()}
 
-    def answer(self, key: str, title: str) -> None:
-        """Press a button of a bar."""
+    def press_button(self, key: str, title: str) -> None:
+        """Press the button with this title of a notice."""
         next(button for button in self._bars[key].findChildren(QPushButton) if button.text() == title).click()
 
     def resizeEvent(self, event: object) -> None:
-        """Adapt the height to texts that wrap differently at the new width."""
+        """Adapt the height, because texts wrap differently at the new width."""
         super().resizeEvent(event)
         self._fit_height()
 

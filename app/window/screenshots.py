@@ -1,4 +1,4 @@
-"""Make the pictures of the window for the README: `python -m app.window.screenshots FOLDER`.
+"""Take the screenshots of the window for the README: `python -m app.window.screenshots FOLDER`.
 
 Opens the real window on the present screen (also a virtual one), light and dark, and grabs it.
 """
@@ -26,10 +26,10 @@ PATIENCE = 40.0
 """Seconds to wait for a file to open."""
 
 
-def pump(until: Callable[[], bool] = lambda: False, seconds: float = 0.4) -> None:
-    """Process events until a condition is true, or for some seconds."""
+def process_events(condition: Callable[[], bool] = lambda: False, seconds: float = 0.4) -> None:
+    """Process events until a condition is true, at most for some seconds."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end and not until():
+    while time.monotonic() < end and not condition():
         QCoreApplication.processEvents()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         time.sleep(0.005)
@@ -40,49 +40,49 @@ def open_example(window: Window, name: str) -> None:
     from core.model import Model
 
     path = next(example.path for example in examples() if example.name == name)
-    window.session.start(Model(name="untitled"))  # what the scene before changed is not asked about
-    window.files.start_example(path)
-    pump(lambda: not window.files.opening.busy, PATIENCE)
-    pump()
+    window.session.start_document(Model(name="untitled"))  # what the scene before changed is not asked about
+    window.files.open_example(path)
+    process_events(lambda: not window.files.opening.is_busy, PATIENCE)
+    process_events()
 
 
-def grab(window: Window) -> QPixmap:
-    """Return a picture of the window, including its 3-D view."""
-    pump(seconds=2.0)
+def grab_window(window: Window) -> QPixmap:
+    """Return a screenshot of the window, including its 3-D view."""
+    process_events(seconds=2.0)
     return window.grab()
 
 
-def pose(window: Window, *values: float) -> None:
-    """Set the machine's coordinates in degrees, or metres for sliding joints."""
+def set_coordinates(window: Window, *values: float) -> None:
+    """Set the coordinates of the machine, in degrees, or in metres for prismatic joints."""
     session = window.session
     given = zip(session.mech.coordinates, values, strict=True)
     session.preview_coordinates({c.name: radians(x) if c.dimension == "angle" else x for c, x in given})
     session.commit("Pose")
 
 
-def run(window: Window, function: str) -> None:
-    """Run a function of the catalogue with its present options."""
-    window.panels.choose_function(function)
+def run_function(window: Window, function: str) -> None:
+    """Run a catalogue function with its current options."""
+    window.panels.open_function(function)
     if window.functions.run() is not None:
-        pump(lambda: not window.jobs.running, PATIENCE)
+        process_events(lambda: not window.jobs.unfinished_jobs, PATIENCE)
 
 
-def puma(window: Window) -> None:
-    """Show the PUMA with a joint's handle, the ellipsoid, and the mass matrix in the output."""
-    from app.document.revision import Ref
+def show_puma(window: Window) -> None:
+    """Show the PUMA with the handle of a joint, the ellipsoid, and the mass matrix in the output."""
+    from app.document.revision import ElementRef
 
     open_example(window, "puma560")
     session = window.session
-    pose(window, 20.0, 50.0, -165.0, 0.0, 40.0, 0.0)
+    set_coordinates(window, 20.0, 50.0, -165.0, 0.0, 40.0, 0.0)
     window.settings.remember("ellipsoid/shown", True)
-    session.select(Ref("joints", session.mech.coordinates[1].joint))
-    run(window, "mass_matrix")
-    window.docks.show("output")
+    session.select(ElementRef("joints", session.mech.coordinates[1].joint))
+    run_function(window, "mass_matrix")
+    window.docks.show_panel("output")
     window.viewport.viewpoint.fit_next_picture()
     window.messages.dismiss()
 
 
-def engine(window: Window) -> None:
+def show_engine(window: Window) -> None:
     """Show the V6 engine in the middle of a run, with joint forces and plots."""
     from app.plotting.curves import Plot
     from core.simulation import simulate
@@ -91,11 +91,11 @@ def engine(window: Window) -> None:
     open_example(window, "engine_v6")
     session = window.session
     session.runs.add(simulate(session.mech, 0.3, output=0.0005))
-    window.run("vectors.force")
+    window.run_command("vectors.force")
     session.runs.seek(0.21)
     session.select(None)
-    window.docks.show("tree")
-    window.docks.show("plots")
+    window.docks.show_panel("tree")
+    window.docks.show_panel("plots")
     window.plots.picker.hide()
     window.plots.add_plot(Plot(("shaft.v",)))
     window.plots.add_plot(Plot(("cylinder1.q", "cylinder2.q", "cylinder3.q")))
@@ -103,75 +103,76 @@ def engine(window: Window) -> None:
     window.messages.dismiss()
 
 
-def meshes(window: Window) -> None:
-    """Show the URDF arm with meshes, a selected link, and the DH table found for it."""
+def show_meshes(window: Window) -> None:
+    """Show the URDF arm with meshes, a selected link, and the DH table fitted to it."""
     from PySide6.QtCore import Qt
 
-    from app.document.revision import Ref
+    from app.document.revision import ElementRef
 
     window.settings.remember("ellipsoid/shown", False)
     open_example(window, "kestrel")
-    pose(window, 30.0, 25.0, 40.0, 0.0, 45.0, 0.0)
+    set_coordinates(window, 30.0, 25.0, 40.0, 0.0, 45.0, 0.0)
     session = window.session
-    session.select(Ref("bodies", "base_link"))
-    run(window, "fit_dh_table")
-    window.docks.show("tree")
-    window.docks.show("output")
+    session.select(ElementRef("bodies", "base_link"))
+    run_function(window, "fit_dh_table")
+    window.docks.show_panel("tree")
+    window.docks.show_panel("output")
     window.resizeDocks([window.docks.docks["output"]], [310], Qt.Orientation.Vertical)
     window.viewport.viewpoint.fit_next_picture()
     window.messages.dismiss()
 
 
-def mobility(window: Window) -> None:
-    """Show the degrees of freedom and redundant constraints of a four-bar, by its joint names and in the scene."""
+def show_mobility(window: Window) -> None:
+    """Show the degrees of freedom and the redundant constraints of a four-bar, by joint name and in the scene."""
     open_example(window, "four_bar")
-    window.docks.show("functions")
-    run(window, "mobility")
-    window.docks.show("output")
-    pump(lambda: window.player.playing, PATIENCE)
-    window.run("play.toggle")
-    window.run("play.last")
+    window.docks.show_panel("functions")
+    run_function(window, "mobility")
+    window.docks.show_panel("output")
+    process_events(lambda: window.player.is_playing, PATIENCE)
+    window.run_command("play.toggle")
+    window.run_command("play.last")
     window.viewport.viewpoint.fit_next_picture()
     window.messages.dismiss()
 
 
-def derivation(window: Window) -> None:
-    """Show the derivation replay at a column of the Stanford arm's Jacobian."""
+def show_derivation(window: Window) -> None:
+    """Show the step-by-step derivation at a column of the Stanford arm's Jacobian."""
     from PySide6.QtCore import Qt
 
     open_example(window, "stanford")
-    pose(window, 30.0, 60.0, 0.4, 15.0, 45.0, 0.0)
-    window.run("derivation.replay")
+    set_coordinates(window, 30.0, 60.0, 0.4, 15.0, 45.0, 0.0)
+    window.run_command("derivation.replay")
     panel = window.derivation
     panel.list.setCurrentRow(next(k for k, step in enumerate(panel.steps) if step.label == "J[:,2]"))
-    pump(lambda: panel.page.part is not None and panel.page.numbers is not None, PATIENCE)
+    process_events(lambda: panel.page.part is not None and panel.page.numbers is not None, PATIENCE)
     window.resizeDocks([window.docks.docks["derivation"]], [356], Qt.Orientation.Vertical)
     window.viewport.viewpoint.fit_next_picture()
     window.messages.dismiss()
 
 
-def equations(window: Window) -> None:
-    """Show the mass matrix of the two-link arm in symbols, with the second link selected."""
-    from app.document.revision import Ref
+def show_equations(window: Window) -> None:
+    """Show the symbolic mass matrix of the two-link arm, with the second link selected."""
+    from app.document.revision import ElementRef
 
-    window.run("derivation.close")
+    window.run_command("derivation.close")
     open_example(window, "two_link")
-    pose(window, 20.0, 50.0)
-    run(window, "derive")
-    window.docks.show("output")
-    window.session.select(Ref("bodies", "link2"))
+    set_coordinates(window, 20.0, 50.0)
+    run_function(window, "derive")
+    window.docks.show_panel("output")
+    window.session.select(ElementRef("bodies", "link2"))
     window.viewport.viewpoint.fit_next_picture()
     window.messages.dismiss()
 
 
-def robotica(window: Window) -> None:
-    """Show the manual's circle: the arm every 0.4 s, the path of its tip, its joint variables over time."""
-    window.run("derivation.close")
+def show_robotica(window: Window) -> None:
+    """Show the circle from the Robotica manual: the arm every 0.4 s, the path of its tip, and its joint variables over
+    time."""
+    window.run_command("derivation.close")
     open_example(window, "two_link")
-    enter(window, *ROBOTICA)
+    enter_robotica_lines(window, *ROBOTICA)
     window.plots.picker.hide()
     window.messages.dismiss()
-    pump(seconds=2.0)
+    process_events(seconds=2.0)
 
 
 ROBOTICA = (
@@ -184,66 +185,66 @@ ROBOTICA = (
 """Example lines from the manual of Robotica."""
 
 
-def enter(window: Window, *lines: str) -> None:
-    """Run lines of Robotica, one after another."""
+def enter_robotica_lines(window: Window, *lines: str) -> None:
+    """Run Robotica commands, one after another."""
     from app.panels.robotica.panel import RoboticaPanel
 
-    window.docks.show("robotica")
+    window.docks.show_panel("robotica")
     panel = window.docks.panels["robotica"]
     assert isinstance(panel, RoboticaPanel)
     for line in lines:
-        panel.enter(line)
-        pump(lambda: panel.job is None, PATIENCE)
-        pump()
+        panel.run_line(line)
+        process_events(lambda: panel.job is None, PATIENCE)
+        process_events()
 
 
-def sheet(window: Window) -> None:
-    """Show ellipsoids of the three-link arm, from the form of RElp and the line it generated."""
+def show_ellipsoid_sheet(window: Window) -> None:
+    """Show the ellipsoids of the three-link arm, from the form of RElp, and the command that the form generated."""
     from app.panels.robotica.sheet import RoboticaSheet
 
     open_example(window, "three_link")
-    enter(window, "q2 = 50 Degree")
-    window.run("robotica.RElp")
+    enter_robotica_lines(window, "q2 = 50 Degree")
+    window.run_command("robotica.RElp")
     form = window.functions.form
     assert isinstance(form, RoboticaSheet)
     form.reset()
     form.fields["ranges"].setText("{q1, 0, 90 Degree, 4}, {d3, 3, 8, 4}")
     form.boxes["scale"].click()
     form.run_button.click()
-    pump(lambda: not window.jobs.running, PATIENCE)
-    window.docks.show("robotica")
+    process_events(lambda: not window.jobs.unfinished_jobs, PATIENCE)
+    window.docks.show_panel("robotica")
     window.viewport.viewpoint.fit_next_picture()
     window.messages.dismiss()
-    pump(seconds=2.0)
+    process_events(seconds=2.0)
 
 
-def loops(window: Window) -> None:
-    """Show a slider-crank in symbols."""
+def show_loop_equations(window: Window) -> None:
+    """Show the symbolic equations of a slider-crank."""
     from PySide6.QtCore import Qt
 
     open_example(window, "slider_crank")
-    run(window, "loop_symbols")
-    window.docks.show("output")
+    run_function(window, "loop_symbols")
+    window.docks.show_panel("output")
     window.resizeDocks([window.docks.docks["output"]], [640], Qt.Orientation.Vertical)
     window.viewport.viewpoint.fit_next_picture()
     window.messages.dismiss()
 
 
 SCENES = {
-    "engine": engine,
-    "puma": puma,
-    "meshes": meshes,
-    "mobility": mobility,
-    "derivation": derivation,
-    "equations": equations,
-    "loops": loops,
-    "robotica": robotica,
-    "sheet": sheet,
+    "engine": show_engine,
+    "puma": show_puma,
+    "meshes": show_meshes,
+    "mobility": show_mobility,
+    "derivation": show_derivation,
+    "equations": show_equations,
+    "loops": show_loop_equations,
+    "robotica": show_robotica,
+    "sheet": show_ellipsoid_sheet,
 }
 
 
-def take(folder: Path) -> list[Path]:
-    """Write all pictures; returns their paths."""
+def take_screenshots(folder: Path) -> list[Path]:
+    """Write all screenshots to a folder; return their paths."""
     from app.preferences.settings import Settings
     from app.window.window import Window
 
@@ -256,27 +257,27 @@ def take(folder: Path) -> list[Path]:
             window = Window(settings=settings)
             window.resize(*SIZE)
             window.show()
-            pump(seconds=1.0)
+            process_events(seconds=1.0)
             for name, prepare in SCENES.items():
                 prepare(window)
                 path = folder / f"{name}_{look}.png"
-                grab(window).save(str(path))
+                grab_window(window).save(str(path))
                 made.append(path)
             window.dispose()
             window.deleteLater()
-            pump(seconds=0.2)
+            process_events(seconds=0.2)
     return made
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command."""
-    from app.window.start import application
+    """Run the program from the command line."""
+    from app.window.start import create_application
 
     if len(arguments) != 1:
         print(f"Usage: python -m {__package__}.screenshots FOLDER", file=sys.stderr)
         return 2
-    application([])
-    for path in take(Path(arguments[0])):
+    create_application([])
+    for path in take_screenshots(Path(arguments[0])):
         print(path)
     return 0
 

@@ -1,5 +1,5 @@
-"""Services of the window for runs, panels and scene, as declared in `app.workbench`. Motions in results of functions
-become runs."""
+"""Services of the window for runs, panels and scene, as declared in `app.workbench`. Motions in the results of
+functions are added to the runs."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from PySide6.QtGui import QImage
 
-from app.document.kept.run_keeper import RunKeeper
-from app.document.revision import Ref
+from app.document.kept.run_keeper import RunSaver
+from app.document.revision import ElementRef
 from app.plotting.curves import Plot
-from app.plotting.headless import write_motion
-from app.runs.films import Films
-from app.runs.interactive import Interactive
+from app.plotting.headless import write_motion_plots
+from app.runs.films import FilmQueue
+from app.runs.interactive import InteractiveDynamics
 from app.runs.job import Simulation
 from app.runs.what_if import WhatIf
-from app.viewport.run_scene import RunScene
+from app.viewport.run_scene import RunDisplay
 from app.viewport.viewport import Viewport
-from app.window.docks import Docks, PanelOf
+from app.window.docks import Docks, PanelAttribute
 from app.window.view_state import SavedViews
 from core.analysis.tool_frame import tool_frame
-from core.functions.results import Motion, Result, leaves
+from core.functions.results import Motion, Result, leaf_results
 
 if TYPE_CHECKING:
     from app.panels.derivation.panel import DerivationPanel
@@ -41,200 +41,205 @@ P = TypeVar("P")
 
 
 class Runs:
-    """Service that computes runs, updates them as sliders move, and keeps them."""
+    """Service that computes and stores runs, and recomputes them as sliders move."""
 
     def __init__(
-        self, simulation: Simulation, what_if: WhatIf, interactive: Interactive, films: Films, keeper: RunKeeper
+        self,
+        simulation: Simulation,
+        what_if: WhatIf,
+        interactive: InteractiveDynamics,
+        films: FilmQueue,
+        keeper: RunSaver,
     ) -> None:
         self.simulation, self.films = simulation, films
         self._what_if, self._interactive, self._keeper = what_if, interactive, keeper
 
     @property
-    def follows(self) -> bool:
-        """True if the whole run is recomputed as the sliders move."""
-        return self._what_if.on
+    def recomputes_on_change(self) -> bool:
+        """True if the run is recomputed as the sliders move."""
+        return self._what_if.is_on
 
-    def follow(self, on: bool) -> None:
-        """Turn recomputing of the whole run as the sliders move on or off."""
-        self._what_if.switch(on)
+    def set_recompute_on_change(self, on: bool) -> None:
+        """Turn on or off the recomputation of the run as the sliders move."""
+        self._what_if.set_enabled(on)
 
     @property
-    def live(self) -> bool:
-        """True if the machine runs in real time, or that run is paused."""
+    def is_live(self) -> bool:
+        """True while the machine is simulated in real time, also while paused."""
         return self._interactive.on
 
-    def start_live(self) -> None:
-        """Start running the machine in real time, or end it."""
+    def start_or_end_live(self) -> None:
+        """Start the real-time simulation; if it is running, end it."""
         self._interactive.start()
 
-    def toggle_live(self) -> None:
-        """Pause or resume the machine that runs in real time."""
-        self._interactive.toggle()
+    def pause_or_resume_live(self) -> None:
+        """Pause or resume the real-time simulation."""
+        self._interactive.toggle_pause()
 
-    def stop_live(self) -> None:
-        """End the real-time run and keep the recorded motion as a run."""
+    def end_live(self) -> None:
+        """End the real-time simulation and keep the recorded motion as a run."""
         self._interactive.stop()
 
     @property
     def damping(self) -> str:
-        """The damping of the machine that runs in real time."""
+        """Artificial damping of the real-time simulation."""
         return self._interactive.damping
 
-    def damp(self, damping: str) -> None:
-        """Set the damping of the machine that runs in real time."""
+    def set_damping(self, damping: str) -> None:
+        """Set the artificial damping of the real-time simulation."""
         self._interactive.set_damping(damping)
 
     @property
-    def keeps(self) -> str:
-        """Setting for when runs are saved with the document."""
-        return self._keeper.keeps
+    def save_policy(self) -> str:
+        """Setting that determines when runs are saved with the document."""
+        return self._keeper.save_policy
 
-    @keeps.setter
-    def keeps(self, keeps: str) -> None:
-        self._keeper.keeps = keeps
+    @save_policy.setter
+    def save_policy(self, policy: str) -> None:
+        self._keeper.save_policy = policy
 
 
 class Panels:
     """Service for the panels around the view."""
 
-    functions: PanelOf[FunctionPanel] = PanelOf("functions")
-    output: PanelOf[OutputPanel] = PanelOf("output")
-    derivation: PanelOf[DerivationPanel] = PanelOf("derivation")
-    """The derivation that the user steps through."""
-    plots: PanelOf[PlotsPanel] = PanelOf("plots")
+    functions: PanelAttribute[FunctionPanel] = PanelAttribute("functions")
+    output: PanelAttribute[OutputPanel] = PanelAttribute("output")
+    derivation: PanelAttribute[DerivationPanel] = PanelAttribute("derivation")
+    """Panel of the step-by-step derivation."""
+    plots: PanelAttribute[PlotsPanel] = PanelAttribute("plots")
     """The sheet of plots."""
-    properties: PanelOf[PropertyEditor] = PanelOf("properties")
-    robotica: PanelOf[RoboticaPanel] = PanelOf("robotica")
-    simulation: PanelOf[SimulationPanel] = PanelOf("simulation")
-    tree: PanelOf[ModelTree] = PanelOf("tree")
+    properties: PanelAttribute[PropertyEditor] = PanelAttribute("properties")
+    robotica: PanelAttribute[RoboticaPanel] = PanelAttribute("robotica")
+    simulation: PanelAttribute[SimulationPanel] = PanelAttribute("simulation")
+    tree: PanelAttribute[ModelTree] = PanelAttribute("tree")
 
     def __init__(self, docks: Docks) -> None:
         self.docks = docks
 
-    def of(self, kind: type[P]) -> P:
-        """Return the panel of a class."""
-        folder = kind.__module__.split(".")[-2]
+    def get_panel(self, panel_class: type[P]) -> P:
+        """Return the panel of a given class."""
+        folder = panel_class.__module__.split(".")[-2]
         return cast(P, self.docks.panels[folder])
 
     @property
-    def titles(self) -> Mapping[str, str]:
-        """The current titles of the panels, by id."""
+    def panel_titles(self) -> Mapping[str, str]:
+        """Current titles of the panels, by id."""
         return {name: dock.windowTitle() for name, dock in self.docks.docks.items()}
 
     @property
-    def output_idle(self) -> bool:
+    def is_output_empty(self) -> bool:
         """True if the output panel is visible and empty."""
         output = self.output
         return not (output.cards or output.visibleRegion().isEmpty())
 
     @property
-    def deriving(self) -> bool:
+    def is_derivation_open(self) -> bool:
         """True while a derivation is open."""
-        return "derivation" in self.docks.panels and self.derivation.on
+        return "derivation" in self.docks.panels and self.derivation.is_open
 
     @property
-    def plotting(self) -> bool:
+    def has_plotted_channels(self) -> bool:
         """True if any channel is plotted."""
-        return "plots" in self.docks.panels and self.plots.any
+        return "plots" in self.docks.panels and self.plots.has_channels
 
     @property
-    def runs(self) -> RunsList:
+    def run_list(self) -> RunsList:
         """The list of runs."""
         return self.simulation.runs
 
-    def show(self, panel: str) -> None:
+    def show_panel(self, panel: str) -> None:
         """Bring a panel to the front."""
-        self.docks.show(panel)
+        self.docks.show_panel(panel)
 
-    def reset(self) -> None:
-        """Restore the initial layout of all panels."""
-        self.docks.reset()
+    def restore_initial_layout(self) -> None:
+        """Restore the initial layout of the panels."""
+        self.docks.restore_initial_layout()
 
-    def retitle(self, panel: str, title: str) -> None:
+    def set_panel_title(self, panel: str, title: str) -> None:
         """Change the title of a panel, e.g. to one with a count."""
-        self.docks.retitle(panel, title)
+        self.docks.set_panel_title(panel, title)
 
-    def focus_field(self, field: str) -> None:
-        """Move the focus to a field in the properties of the selected element."""
+    def focus_property_field(self, field: str) -> None:
+        """Move the keyboard focus to a field of the selected element in the properties panel."""
         self.properties.focus_field(field)
 
-    def choose_function(self, function: str) -> None:
-        """Open a catalogue function or a Robotica call with its options."""
-        self.show("functions")
-        self.functions.choose(function)
+    def open_function(self, function: str) -> None:
+        """Open the form of a catalogue function or a Robotica command."""
+        self.show_panel("functions")
+        self.functions.open_function(function)
 
-    def ask_function(self, function: str, options: Mapping[str, Any]) -> None:
+    def run_function(self, function: str, options: Mapping[str, Any]) -> None:
         """Run a catalogue function in the background and show its result."""
-        self.show("output")
-        self.functions.ask(function, options)
+        self.show_panel("output")
+        self.functions.run_function(function, options)
 
-    def rename_selected(self) -> None:
+    def rename_selected_element(self) -> None:
         """Rename the selected element in the model tree."""
-        self.show("tree")
+        self.show_panel("tree")
         self.tree.rename_selected()
 
-    def finish_typing(self) -> bool:
-        """Apply unfinished input in the properties and the run settings; returns False if some input is invalid, which
-        the panels show."""
+    def apply_pending_input(self) -> bool:
+        """Apply pending input in the properties and the run settings; return False if some input is invalid, which the
+        panels then indicate."""
         problem = self.properties.finish_typing()
         if problem:
-            self.show("properties")
-        self.simulation.refuse("properties", f"Properties, {problem}" if problem else "")
+            self.show_panel("properties")
+        self.simulation.show_problem("properties", f"Properties, {problem}" if problem else "")
         return self.simulation.finish_typing()
 
-    def enter_line(self, line: str) -> None:
-        """Run a line in the Robotica console and show it."""
-        self.show("robotica")
-        self.robotica.enter(line)
+    def run_robotica_line(self, line: str) -> None:
+        """Run a command in the Robotica console and show the console."""
+        self.show_panel("robotica")
+        self.robotica.run_line(line)
 
 
-class Scenery:
-    """Service for vectors, paths and saved views in the scene."""
+class SceneDisplay:
+    """Service for the vectors, paths and saved views in the scene."""
 
-    def __init__(self, view: Viewport, run_scene: RunScene, views: SavedViews) -> None:
+    def __init__(self, view: Viewport, run_scene: RunDisplay, views: SavedViews) -> None:
         self._view, self._run_scene, self._views = view, run_scene, views
 
     @property
-    def vectors_shown(self) -> bool:
+    def has_visible_vectors(self) -> bool:
         """True if any vectors are shown."""
-        return bool(self._run_scene.wanted)
+        return bool(self._run_scene.shown_vectors)
 
-    def shows_vectors(self, kind: str, ref: Ref | None = None) -> bool:
-        """Return True if all vectors of a kind, or the one of an element, are shown."""
-        return self._run_scene.shows(kind, ref)
+    def shows_vectors(self, kind: str, ref: ElementRef | None = None) -> bool:
+        """Return True if the vectors of a kind are shown: those of all elements, or that of one element."""
+        return self._run_scene.shows_vectors(kind, ref)
 
-    def toggle_vectors(self, kind: str, ref: Ref | None = None) -> None:
-        """Show or hide all vectors of a kind, or the one of an element."""
-        self._run_scene.toggle(kind, ref)
+    def toggle_vectors(self, kind: str, ref: ElementRef | None = None) -> None:
+        """Show or hide the vectors of a kind: those of all elements, or that of one element."""
+        self._run_scene.toggle_vectors(kind, ref)
 
     def hide_vectors(self) -> None:
         """Hide all vectors."""
-        self._run_scene.hide_all()
+        self._run_scene.hide_all_vectors()
 
     @property
-    def paths(self) -> tuple[str, ...]:
+    def path_frames(self) -> tuple[str, ...]:
         """Frames whose paths are drawn."""
-        return self._view.paths
+        return self._view.frames_with_paths
 
-    def follow(self, *frames: str) -> None:
+    def draw_paths(self, *frames: str) -> None:
         """Draw the paths of these frames only."""
-        self._view.scene.follow(*frames)
+        self._view.scene.follow_frames(*frames)
         self._view.update()
 
-    def follow_point(self, frame: str, point: tuple[float, float, float]) -> None:
+    def draw_point_path(self, frame: str, point: tuple[float, float, float]) -> None:
         """Also draw the path of a point (m, in a frame)."""
         scene = self._view.scene
         scene.tracks.follow_point(frame, point)
-        scene.follow(*scene.tracks.frames)
-        self._run_scene.refresh()
+        scene.follow_frames(*scene.tracks.followed_frames)
+        self._run_scene.redraw()
 
-    def forget_paths(self) -> None:
-        """Clear all paths and start them again."""
-        self._view.scene.tracks.forget()
-        self.follow(*self.paths)
+    def restart_paths(self) -> None:
+        """Clear all paths and start recording them again."""
+        self._view.scene.tracks.clear_paths()
+        self.draw_paths(*self.path_frames)
 
     @property
-    def pointed(self) -> tuple[float, float, float] | None:
+    def context_menu_point(self) -> tuple[float, float, float] | None:
         """The point (m, world) at which the context menu was last opened; None if there is none."""
         place = self._view.menu_point
         if place is None:
@@ -242,30 +247,30 @@ class Scenery:
         x, y, z = map(float, place)
         return x, y, z
 
-    def picture(self, scale: int = 1) -> QImage:
-        """Return an image of the view at `scale` times its resolution, without handles and buttons."""
-        return self._view.picture(scale)
+    def render_picture(self, scale: int = 1) -> QImage:
+        """Return a picture of the view at `scale` times its resolution, without handles and buttons."""
+        return self._view.grab_image(scale)
 
-    def keep_view(self) -> None:
+    def save_view_with_dialog(self) -> None:
         """Ask for a name and save the current view under it."""
-        self._views.ask_name()
+        self._views.save_with_dialog()
 
 
-class MotionKeeper:
-    """Adds the motions of a result to the runs and displays them as they request."""
+class ResultMotions:
+    """Adds the motions of a result to the runs and displays them as the motions specify."""
 
     def __init__(
         self, view: Stage, player: Player, plots: Callable[[], PlotsPanel], show_plots: Callable[[], object]
     ) -> None:
         self._view, self._player, self._plots, self._show_plots = view, player, plots, show_plots
 
-    def keep(self, result: Result) -> None:
+    def add_motions(self, result: Result) -> None:
         """Add every motion of a result to the runs."""
-        for part in leaves(result):
+        for part in leaf_results(result):
             if (motion := part.scene_parts().motion) is not None:
-                self._take_motion(motion)
+                self._add_motion(motion)
 
-    def _take_motion(self, motion: Motion) -> None:
+    def _add_motion(self, motion: Motion) -> None:
         runs, before = self._view.session.runs, dict(self._view.session.p)
         known = next((record for record in runs.items if record.run is motion.run), None)
         runs.select(known) if known is not None else runs.add(motion.run, motion.title)
@@ -274,22 +279,22 @@ class MotionKeeper:
         if motion.curves:
             self._plot_motion(motion)
         if motion.trace:
-            self._trace_tool()
+            self._draw_tool_path()
         if motion.animate:
             self._player.play()
         elif motion.trace:
             runs.seek(float(motion.run.time[-1]))  # the path is drawn up to the playhead
 
     def _plot_motion(self, motion: Motion) -> None:
-        """Plot the curves, one plot for each x axis."""
+        """Plot the curves of a motion, with one plot for each x axis."""
         for x in dict.fromkeys(x for x, _ in motion.curves):
             channels = tuple(y for along, y in motion.curves if along == x)
             self._plots().add_plot(Plot(channels, x, motion.aspect))
         self._show_plots()
-        write_motion(motion)
+        write_motion_plots(motion)
 
-    def _trace_tool(self) -> None:
-        """Draw the path of the tool, in addition to the paths drawn already."""
+    def _draw_tool_path(self) -> None:
+        """Draw the path of the tool in addition to the paths that are already drawn."""
         scene = self._view.scene
-        scene.follow(*dict.fromkeys((*scene.tracks.frames, tool_frame(self._view.session.model))))
+        scene.follow_frames(*dict.fromkeys((*scene.tracks.followed_frames, tool_frame(self._view.session.model))))
         self._view.update()

@@ -1,5 +1,5 @@
-"""Start of the program with its window: the opening frame at once, then the window, then what the first picture did not
-need."""
+"""Start of the program with its window: first a splash frame, then the window, then everything that the first picture
+does not need."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from PySide6.QtWidgets import QApplication, QFrame, QVBoxLayout
 from app.background.signals import Lifetime
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
-from app.preferences.theme import PALETTES, wanted_look
-from app.viewport.surface import prepare_surface
+from app.preferences.theme import PALETTES, effective_look
+from app.viewport.surface import request_opengl_format
 from app.widgets.label import Label
 from core.codegen import background
 
@@ -31,13 +31,13 @@ FRAME_SIZE = (420, 190)
 FRAME_ICON = 56
 
 
-class OpeningFrame(QFrame):
-    """A frame with the program's name and the file to open, at the centre of the screen until the window shows the
-    machine. Needs nothing but Qt and the theme."""
+class SplashFrame(QFrame):
+    """Frame at the centre of the screen with the names of the program and of the file to open, shown until the window
+    displays the machine. Needs only Qt and the theme."""
 
     def __init__(self, settings: Settings, words: str) -> None:
         super().__init__(None, Qt.WindowType.SplashScreen | Qt.WindowType.FramelessWindowHint)
-        colors = PALETTES[wanted_look(settings)]
+        colors = PALETTES[effective_look(settings)]
         self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("opening")
@@ -61,8 +61,8 @@ class OpeningFrame(QFrame):
         middle = self.screen().availableGeometry().center()
         self.move(middle - self.rect().center())
 
-    def appear(self) -> None:
-        """Show the frame at once, before anything else is done."""
+    def show_at_once(self) -> None:
+        """Show the frame immediately, before anything else is done."""
         self.show()
         QApplication.processEvents()
         self.repaint()
@@ -70,17 +70,18 @@ class OpeningFrame(QFrame):
 
 
 GARBAGE_CHECK_PERIOD = 400
-"""Milliseconds between two checks for garbage."""
+"""Interval in milliseconds at which garbage collection is considered."""
 
 
 def freeze_existing_objects() -> None:
     """Exclude all existing objects from garbage collection. Called once the window exists: its modules and widgets are
-    most of all objects and live until the end, and scanning them takes a tenth of a second."""
+    the majority of all objects and live until the end, and scanning them takes a tenth of a second."""
     gc.freeze()
 
 
 def collect_due_garbage() -> int:
-    """Collect garbage by Python's own thresholds. Returns the oldest generation collected, −1 if none."""
+    """Collect the garbage that is due by Python's own thresholds. Returns the oldest generation collected; −1 if none
+    was due."""
     for generation in (2, 1, 0):
         if gc.get_count()[generation] > gc.get_threshold()[generation]:
             gc.collect(generation)
@@ -89,7 +90,7 @@ def collect_due_garbage() -> int:
 
 
 class GarbageCollector(QObject):
-    """Collects cyclic garbage in the thread that created this object only, until it is closed.
+    """Collects cyclic garbage only in the thread that created this object, until it is closed.
 
     Python collects cycles in whichever thread happens to allocate. A cycle that holds a Qt object must not be destroyed
     in a compiler's or a job's thread: Qt crashes. So automatic collection is off while a window lives, and a timer
@@ -105,7 +106,7 @@ class GarbageCollector(QObject):
         self._timer.start()
 
     def close(self) -> None:
-        """Leave garbage collection to Python again."""
+        """Return garbage collection to Python."""
         self._timer.stop()
         if self._was_on:
             gc.enable()
@@ -114,22 +115,23 @@ class GarbageCollector(QObject):
 ENDED = 130
 """Exit code of a program ended by a signal, as in shells."""
 WARM_UP = 500
-"""Milliseconds after the first picture at which forms are prepared."""
+"""Delay in milliseconds after the first picture until forms are prepared."""
 LONGEST = 10_000
-"""Milliseconds after which waiting for the first picture ends."""
+"""Longest time in milliseconds to wait for the first picture."""
 HAND_OVER = 2e-4
-"""Seconds after which a thread gives the interpreter to one that waits. Each call into Qt gives it away for a moment:
-with Python's own 5 ms, what it takes to get it back would add up to tenths of a second in a turn of the window."""
+"""Time in seconds after which a thread releases the interpreter to a waiting one. Each call into Qt releases it
+briefly; with Python's default of 5 ms, waiting to get it back would add up to tenths of a second per turn of the event
+loop."""
 
 
-def application(arguments: list[str]) -> QApplication:
-    """Return the QApplication, with the OpenGL surface that VTK needs."""
+def create_application(arguments: list[str]) -> QApplication:
+    """Return a new QApplication with the default OpenGL surface format that VTK needs."""
     remove_import_hook()
     sys.setswitchinterval(HAND_OVER)
     running = QApplication.instance()
     if isinstance(running, QApplication):
         return running
-    prepare_surface()
+    request_opengl_format()
     QCoreApplication.setApplicationName("Kinetostat")
     app = QApplication(arguments[:1] or ["kinetostat"])
     app.setApplicationDisplayName("")
@@ -144,8 +146,8 @@ def remove_import_hook() -> None:
     builtins.__import__ = getattr(builtins, "__orig_import__", builtins.__import__)
 
 
-class Ending(QObject):
-    """Handles Ctrl+C in the terminal and the end of the terminal or desktop session: unsaved work is kept for the next
+class TerminationHandler(QObject):
+    """Handles Ctrl+C in the terminal and the end of the terminal or desktop session: unsaved work is saved for the next
     start."""
 
     def __init__(self, window: Window) -> None:
@@ -159,7 +161,7 @@ class Ending(QObject):
             if hasattr(signal, name):
                 signal.signal(getattr(signal, name), lambda *_: None)  # the socket wakes Qt, which waits outside Python
         self._notifier = QSocketNotifier(self._here.fileno(), QSocketNotifier.Type.Read, self)
-        self._notifier.activated.connect(self._end)
+        self._notifier.activated.connect(self._terminate)
 
     def close(self) -> None:
         """Restore the signal handlers."""
@@ -168,70 +170,70 @@ class Ending(QObject):
         self._here.close()
         self._there.close()
 
-    def _end(self) -> None:
+    def _terminate(self) -> None:
         self._notifier.setEnabled(False)
-        self._window.guard.call(self._window.end_by_force)
+        self._window.guard.call(self._window.terminate)
         QCoreApplication.exit(ENDED)
 
 
-class FirstPicture(QObject):
-    """Keeps the opening frame, and suppresses other drawing, until the first machine is visible; then starts everything
+class FirstPictureWait(QObject):
+    """Keeps the splash frame, and suppresses other drawing, until the first machine is visible; then starts everything
     else."""
 
-    def __init__(self, window: Window, frame: OpeningFrame, then: Callable[[], object]) -> None:
+    def __init__(self, window: Window, frame: SplashFrame, then: Callable[[], object]) -> None:
         super().__init__(window)
         self._view, self._frame, self._then = window.viewport, frame, then
         self._life = Lifetime()
         self._life.listen(
-            (window.session.changed, lambda *_: self.draw()),
-            (window.files.awaited, lambda coming: None if coming else self.draw()),
+            (window.session.changed, lambda *_: self.draw_first_picture()),
+            (window.files.awaited, lambda coming: None if coming else self.draw_first_picture()),
         )
         self._view.awaiting = True
-        self._view.drawn.connect(self._drawn)
-        QTimer.singleShot(LONGEST, self, self._picture_seen)
+        self._view.drawn.connect(self._on_first_picture_drawn)
+        QTimer.singleShot(LONGEST, self, self._on_first_picture_visible)
 
-    def draw(self) -> None:
-        """Draw the first picture, once the machine is loaded or failed to load."""
+    def draw_first_picture(self) -> None:
+        """Draw the first picture once the machine has been loaded or has failed to load."""
         self._life.close()
         self._view.awaiting = False
-        self._view.hurry()
+        self._view.use_movement_quality()
         self._view.update()
 
-    def _drawn(self) -> None:
+    def _on_first_picture_drawn(self) -> None:
         if not self._view.awaiting:
-            self._picture_seen()
+            self._on_first_picture_visible()
 
-    def _picture_seen(self) -> None:
-        self._view.drawn.disconnect(self._drawn)
-        self.draw()
+    def _on_first_picture_visible(self) -> None:
+        self._view.drawn.disconnect(self._on_first_picture_drawn)
+        self.draw_first_picture()
         self._frame.close()
         self._then()
         self.deleteLater()
 
 
-def start(file: str, arguments: list[str]) -> int:
-    """Open the window on a file, or on the start page without one, and run until it is closed."""
+def run_program(file: str, arguments: list[str]) -> int:
+    """Open the window on a file, or on the start page if no file is given, and run until it is closed."""
     gc.disable()  # of what is loaded nothing is garbage; then the window's collector looks
-    app = application(arguments)
+    app = create_application(arguments)
     settings = Settings()
-    frame = OpeningFrame(settings, f"Opening {Path(file).name} …" if file else "Starting …")
-    frame.appear()
-    background.hold()
-    from viz.system_libraries import skip_numpy_overrides
+    frame = SplashFrame(settings, f"Opening {Path(file).name} …" if file else "Starting …")
+    frame.show_at_once()
+    background.delay_compilation()
+    from viz.system_libraries import disable_numpy_overrides
 
-    skip_numpy_overrides()
+    disable_numpy_overrides()
     from app.window.window import Window
 
     freeze_existing_objects()
     window = Window(settings=settings, at_once=False)
-    ending = Ending(window)
+    ending = TerminationHandler(window)
     freeze_existing_objects()
-    first = FirstPicture(window, frame, lambda: begin_services(window))
+    first = FirstPictureWait(window, frame, lambda: start_deferred_services(window))
     if file:
         window.files.open(Path(file))
     else:
         _ = window.start_page
-        first.draw()
+        first.draw_first_picture()
     window.show()
     try:
         return app.exec()
@@ -239,17 +241,17 @@ def start(file: str, arguments: list[str]) -> int:
         ending.close()
 
 
-def begin_services(window: Window) -> None:
+def start_deferred_services(window: Window) -> None:
     """Start the services that are not needed before the first machine is visible."""
     from app.panels.properties.panel import prepare_forms
     from app.preferences.settings import data_folders, unwritable_folders_message
 
     freeze_existing_objects()
-    window.complete_soon()
-    background.resume()
+    window.create_missing_panels_soon()
+    background.resume_compilation()
     QTimer.singleShot(WARM_UP, window.properties, lambda: prepare_forms(window.properties))
-    QTimer.singleShot(WARM_UP, window.status, window.status.prepare_integrators)
+    QTimer.singleShot(WARM_UP, window.status, window.status.compile_integrators)
     window.run_preparation.begin()
-    window.recovery.offer()
+    window.recovery.offer_leftovers()
     if lost := unwritable_folders_message(data_folders()):
         window.session.message.emit("warning", lost)

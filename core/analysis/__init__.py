@@ -1,1 +1,1 @@
-"""Analyses of a machine, one file each: numerical input, small result objects."""
+"""Analyses of a machine, one per file, that take numbers and return small result objects."""

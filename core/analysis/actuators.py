@@ -1,4 +1,4 @@
-"""Actuators: the joint speeds that are prescribed while all others follow from the constraints.
+"""Actuators: the joint speeds that are prescribed, while all other speeds follow from the constraints.
 
 With the motions N that joints and constraints leave (v = N s) actuators of speeds u = A N s move a frame by J N (A N)⁺.
 Where A N loses rank the machine moves though all actuators are held, and they cannot hold it: a singularity of the
@@ -15,23 +15,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.consistent_motion import independent_speeds
+from core.constraints.consistent_motion import choose_independent_speeds
 from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.constraints.named_values import unknown_name_error
-from core.constraints.rest_position import rest, speed_units
-from core.errors import ModelError, near_misses
+from core.constraints.rest_position import reference_position, speed_units
+from core.errors import ModelError, suggest_names
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.model.formula.expression import names, parse
-from core.model.joints import effective_limit
+from core.model.formula.expression import names_in_formula, parse
+from core.model.joints import effective_motor_limit
 from core.model.signals import TIME
-from core.programs.compiled import Compiled, once
+from core.programs.compiled import CompiledModel, cache_per_model
 
 Array = NDArray[np.float64]
 
 HELD_TOLERANCE = 1e-7
 """Actuator speed in a free motion (relative, in units of the machine) below which the motion counts as possible with
-actuators locked: loops are only closed to the tolerance of the assembly."""
+locked actuators; loops are closed only to the tolerance of the assembly."""
 
 
 class Actuators(NamedTuple):
@@ -44,13 +44,13 @@ class Actuators(NamedTuple):
     names: tuple[str, ...]
     reason: str = ""
 
-    def slides(self, mech: Mechanism) -> NDArray[np.bool_]:
+    def translating_mask(self, mech: Mechanism) -> NDArray[np.bool_]:
         """(k,) mask of the actuators that translate (m/s)."""
         dimensions = mech.compiled.coordinates.speed_dimensions
         return np.array([dimensions[k] == "velocity" for k in self.indices], dtype=bool)
 
 
-class Transmission(NamedTuple):
+class ActuatorTransmission(NamedTuple):
     """Map from actuator speeds u to joint speeds at a pose, v = speeds · u; of minimum norm if there are more actuators
     than degrees of freedom.
 
@@ -61,54 +61,56 @@ class Transmission(NamedTuple):
     loose: Array
 
 
-def actuators(mech: Mechanism, named: Sequence[str] = ()) -> Actuators:
-    """The named actuators (speeds, or joints with all their speeds), else those of `default_actuators`.
+def choose_actuators(mech: Mechanism, names: Sequence[str] = ()) -> Actuators:
+    """Choose the named actuators (speeds, or joints with all their speeds); without names those of `default_actuators`.
 
     Raises ModelError where they leave the machine free to move at general poses.
     """
-    if not named:
+    if not names:
         return default_actuators(mech.compiled)
-    indices = tuple(dict.fromkeys(k for name in named for k in _speeds_of(mech, name)))
-    chosen = _actuators_of(mech.compiled, indices, "as named")
-    loose = _transmission(mech.compiled, _generic_motions(mech.compiled), chosen).loose
+    indices = tuple(dict.fromkeys(k for name in names for k in _speed_indices(mech, name)))
+    chosen = _actuators_from_indices(mech.compiled, indices, "as named")
+    loose = _compute_transmission(mech.compiled, _free_motions_at_generic_pose(mech.compiled), chosen).loose
     if loose.shape[1]:
         count = loose.shape[1]
         raise ModelError(
             f"These actuators leave {count} degree{'s' * (count > 1)} of freedom: with {', '.join(chosen.names)} "
-            f"locked the machine can still move at '{fastest(mech, loose[:, 0])}'.",
+            f"locked the machine can still move at '{fastest_joint(mech, loose[:, 0])}'.",
             where="actuators",
             remedy="Name one for each degree of freedom, or none to have them chosen automatically.",
         )
     return chosen
 
 
-@once
-def default_actuators(compiled: Compiled) -> Actuators:
+@cache_per_model
+def default_actuators(compiled: CompiledModel) -> Actuators:
     """Default actuators, independent of the pose: all joints of an open chain; with constraints as many independent
-    speeds as there are degrees of freedom, preferring driven joints, joints with a motor, joints with one coordinate,
-    and earlier ones."""
+    speeds as there are degrees of freedom, in order of preference those of driven joints, of joints with a motor, of
+    joints with one coordinate, and of joints early in the document."""
     if not compiled.lasting.any():
-        return _actuators_of(compiled, tuple(range(compiled.nv)), "")
-    motions = _generic_motions(compiled) / speed_units(compiled, None)[:, None]
+        return _actuators_from_indices(compiled, tuple(range(compiled.nv)), "")
+    motions = _free_motions_at_generic_pose(compiled) / speed_units(compiled, None)[:, None]
     likely = _likely_actuators(compiled)
-    chosen = independent_speeds(compiled, motions, [k for ks in likely.values() for k in ks])
+    chosen = choose_independent_speeds(compiled, motions, [k for ks in likely.values() for k in ks])
     kinds = [words for words, ks in likely.items() if set(ks) & set(chosen)]
     if not set(chosen) <= {k for ks in likely.values() for k in ks}:
-        kinds.append("independent joints, those of one coordinate first")
+        kinds.append("independent joints, preferring those with one coordinate")
     reason = ", ".join(kinds)
-    return _actuators_of(compiled, tuple(chosen), reason)
+    return _actuators_from_indices(compiled, tuple(chosen), reason)
 
 
-def _likely_actuators(compiled: Compiled) -> dict[str, list[int]]:
-    """Speeds that the model marks as actuated: reason in words → indices."""
+def _likely_actuators(compiled: CompiledModel) -> dict[str, list[int]]:
+    """Speeds that the model marks as actuated: description of the reason → indices."""
     model = compiled.model.expanded
     driven = {driver.joint for driver in model.drivers if driver.joint}
     motors = {
-        force.joint for force in model.forces if isinstance(force.law, str) and names(parse(force.law)) & set(TIME)
+        force.joint
+        for force in model.forces
+        if isinstance(force.law, str) and names_in_formula(parse(force.law)) & set(TIME)
     }
     found: dict[str, list[int]] = {"driven": [], "with a force that depends on time": [], "with an effort limit": []}
     for name, joint in compiled.coordinates.joints.items():
-        strong = any(effective_limit(limit.effort) != math.inf for limit in joint.limits)
+        strong = any(effective_motor_limit(limit.effort) != math.inf for limit in joint.limits)
         for words, meant in zip(found, (name in driven, name in motors, strong), strict=True):
             if meant:
                 found[words] += range(compiled.nv)[compiled.joint_v(name)]
@@ -116,52 +118,53 @@ def _likely_actuators(compiled: Compiled) -> dict[str, list[int]]:
     return found
 
 
-def transmission(mech: Mechanism, q: Array, chosen: Actuators, p: Values = None) -> Transmission:
+def actuator_transmission(mech: Mechanism, q: Array, actuators: Actuators, p: Values = None) -> ActuatorTransmission:
     """Map from actuator speeds to joint speeds at a pose q (nq,)."""
     constraints = PositionConstraints(mech.compiled, p, drivers=False)
-    if not constraints.rows and len(chosen.indices) == mech.nv:
-        return Transmission(np.eye(mech.nv), np.zeros((mech.nv, 0)))
-    return _transmission(mech.compiled, constraints.motions(q), chosen)
+    if not constraints.rows and len(actuators.indices) == mech.nv:
+        return ActuatorTransmission(np.eye(mech.nv), np.zeros((mech.nv, 0)))
+    return _compute_transmission(mech.compiled, constraints.free_motions(q), actuators)
 
 
-def _transmission(compiled: Compiled, N: Array, chosen: Actuators) -> Transmission:
-    indices, units = list(chosen.indices), speed_units(compiled, None)
+def _compute_transmission(compiled: CompiledModel, N: Array, actuators: Actuators) -> ActuatorTransmission:
+    indices, units = list(actuators.indices), speed_units(compiled, None)
     orthonormal = N / units[:, None]
     _, sigma, right = np.linalg.svd(orthonormal[indices])
     rank = int(np.count_nonzero(sigma > HELD_TOLERANCE))
     kept, loose = right[:rank].T, right[rank:].T
     moves = N @ kept
-    return Transmission(moves @ np.linalg.pinv(moves[indices]), units[:, None] * (orthonormal @ loose))
+    return ActuatorTransmission(moves @ np.linalg.pinv(moves[indices]), units[:, None] * (orthonormal @ loose))
 
 
-def uncontrolled_motion_text(mech: Mechanism, chosen: Actuators, loose: Array) -> str:
+def uncontrolled_motion_text(mech: Mechanism, actuators: Actuators, free_speeds: Array) -> str:
     """Sentence on the speeds (nv, r) that remain free with actuators locked; '' if there are none."""
-    if not loose.shape[1]:
+    if not free_speeds.shape[1]:
         return ""
-    joints = ", ".join(dict.fromkeys(fastest(mech, v) for v in loose.T))
+    joints = ", ".join(dict.fromkeys(fastest_joint(mech, v) for v in free_speeds.T))
     return (
-        f"Singular for these actuators (second type): with {', '.join(chosen.names)} locked the machine can still move "
+        f"Singular for these actuators (second type): with {', '.join(actuators.names)} locked the machine can still "
+        f"move "
         f"at {joints}, and they cannot resist forces along that motion."
     )
 
 
-def fastest(mech: Mechanism, v: Array) -> str:
+def fastest_joint(mech: Mechanism, v: Array) -> str:
     """Name of the joint with the largest speed, in units of the machine."""
     return mech.v_names[int(np.argmax(np.abs(v) / speed_units(mech.compiled, None)))]
 
 
-def _generic_motions(compiled: Compiled) -> Array:
+def _free_motions_at_generic_pose(compiled: CompiledModel) -> Array:
     """(nv, k) free motions at a generic (nonsingular) pose near the reference configuration."""
-    constraints, start = PositionConstraints(compiled, drivers=False), rest(compiled)
-    return constraints.motions(next(constraints.poses_near(start), start))
+    constraints, start = PositionConstraints(compiled, drivers=False), reference_position(compiled)
+    return constraints.free_motions(next(constraints.sample_poses_near(start), start))
 
 
-def _actuators_of(compiled: Compiled, indices: tuple[int, ...], reason: str) -> Actuators:
+def _actuators_from_indices(compiled: CompiledModel, indices: tuple[int, ...], reason: str) -> Actuators:
     return Actuators(indices, tuple(compiled.v_names[k] for k in indices), reason)
 
 
-def _speeds_of(mech: Mechanism, name: str) -> range:
-    """Indices of the speeds meant by the name of a speed or joint."""
+def _speed_indices(mech: Mechanism, name: str) -> range:
+    """Indices of the speeds denoted by the name of a speed or joint."""
     if name in mech.v_names:
         k = mech.v_names.index(name)
         return range(k, k + 1)
@@ -169,4 +172,4 @@ def _speeds_of(mech: Mechanism, name: str) -> range:
         return range(mech.nv)[mech.joint_v(name)]
     if any(cut.name == name for cut in mech.compiled.cuts):
         raise unknown_name_error(mech.compiled, "v", name, "actuators")
-    raise ModelError(f"There is no joint '{name}'.", where="actuators", remedy=near_misses(name, mech.v_names))
+    raise ModelError(f"There is no joint '{name}'.", where="actuators", remedy=suggest_names(name, mech.v_names))

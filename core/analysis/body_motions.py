@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.cut_coordinates import exceeded_limit, limits_widened_to_start
+from core.constraints.cut_coordinates import limits_widened_to_start, most_exceeded_limit
 from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.later import dataclass
 from core.mechanics.multibody.parameter_values import Values
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 REST = 1e-12
 """Speed (rad/s, m/s) below which a body is at rest."""
 TRANSLATION = 1e-9
-"""Angular velocity, per m/s of the point's velocity, below which a motion is a translation (axis 10⁹ m away)."""
+"""Angular velocity, per m/s of the point's velocity, below which a motion counts as a translation (axis 10⁹ m away)."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Screw:
     linear: float
 
     @property
-    def lead(self) -> float:
+    def advance_per_turn(self) -> float:
         """Advance per turn, m."""
         return 2.0 * np.pi * self.pitch
 
@@ -65,10 +65,10 @@ def screw(
 ) -> Screw:
     """Instantaneous screw of a frame relative to a reference for speeds v (nv,) at q (nq,)."""
     V = relative_velocity(mech, q, v, frame, reference, p, t)
-    return screw_of_twist(V, np.asarray(mech.frame(q, frame, p=p, t=t))[:3, 3])
+    return screw_from_twist(V, np.asarray(mech.frame(q, frame, p=p, t=t))[:3, 3])
 
 
-def screw_of_twist(V: Array, point: Array) -> Screw:
+def screw_from_twist(V: Array, point: Array) -> Screw:
     """Screw of a twist [ω; v] (6,) with v at a point (3,)."""
     w, v = V[:3], V[3:]
     turn, speed = float(np.linalg.norm(w)), float(np.linalg.norm(v))
@@ -87,20 +87,22 @@ def screw_of_twist(V: Array, point: Array) -> Screw:
 STEP = 0.06
 """Displacement of the fastest joint between two poses, rad or machine sizes."""
 STRAINED = 0.12
-"""Amplitude (rad or machine sizes) shown for an infinitesimal motion that cannot continue, with constraints violated.
-"""
+"""Amplitude (rad or machine sizes) with which an infinitesimal motion that cannot continue is shown; its poses violate
+the constraints."""
 
 
-def swing(mech: Mechanism, q: Array, v: Array, p: Values = None, t: float = 0.0, *, amplitude: float = 0.6) -> Array:
-    """(n, nq) poses from q along a free motion v (nv,) and back, then in the opposite direction and back, with drivers
-    released.
+def oscillating_poses(
+    mech: Mechanism, q: Array, v: Array, p: Values = None, t: float = 0.0, *, amplitude: float = 0.6
+) -> Array:
+    """(n, nq) poses from q along a free motion v (nv,) and back, then in the opposite direction and back; drivers are
+    ignored.
 
-    amplitude : way of the fastest joint, rad or machine sizes; limits and dead points end it earlier. A motion that
+    amplitude : motion of the fastest joint, rad or sizes; limits and toggle positions end it earlier. A motion that
     is only infinitesimal is shown strained: those poses are not closed.
     """
     constraints = PositionConstraints(mech.compiled, p, t, drivers=False)
     v = np.asarray(v, dtype=float)
-    v = v / max(float(np.max(np.abs(v / constraints.units), initial=0.0)), 1e-300)
+    v = v / max(float(np.max(np.abs(v / constraints.speed_units), initial=0.0)), 1e-300)
     count = max(1, round(amplitude / STEP))
     there, back = (_poses_along(constraints, np.asarray(q, dtype=float), sign * v, count) for sign in (1.0, -1.0))
     if not there and not back:
@@ -115,17 +117,17 @@ def _poses_along(constraints: PositionConstraints, q: Array, v: Array, count: in
     poses: list[Array] = []
     compiled, coordinates = constraints.compiled, constraints.compiled.coordinates
     for _ in range(count):
-        trial = constraints.follow(q, v, STEP * float(np.linalg.norm(v / constraints.units)))
+        trial = constraints.follow(q, v, STEP * float(np.linalg.norm(v / constraints.speed_units)))
         if trial is None or np.max(np.abs(coordinates.clamp(trial) - trial), initial=0.0) > 1e-9:
             break
-        if exceeded_limit(compiled, limits_widened_to_start(compiled, q, constraints.p), trial, constraints.p):
+        if most_exceeded_limit(compiled, limits_widened_to_start(compiled, q, constraints.p), trial, constraints.p):
             break
-        displacement = coordinates.difference(q, trial)
-        N = constraints.motions(trial)
-        ahead = N @ ((N / constraints.units[:, None]).T @ (displacement / constraints.units))
+        displacement = coordinates.speeds_between(q, trial)
+        N = constraints.free_motions(trial)
+        ahead = N @ ((N / constraints.speed_units[:, None]).T @ (displacement / constraints.speed_units))
         poses.append(trial)
         q = trial
-        size = float(np.max(np.abs(ahead / constraints.units), initial=0.0))
+        size = float(np.max(np.abs(ahead / constraints.speed_units), initial=0.0))
         if size < 1e-3 * STEP:
             break
         v = ahead / size

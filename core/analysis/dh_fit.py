@@ -19,8 +19,8 @@ from core.analysis.tool_frame import tool_frame
 from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model import DHChain, DHRow, Joint, Model
-from core.model.parameters import value_of
-from core.model.shapes import pose_of
+from core.model.parameters import evaluate_field
+from core.model.shapes import pose_from_matrix
 
 Array = NDArray[np.float64]
 PARALLEL = 1e-7
@@ -32,7 +32,7 @@ TIED_POSES, TIED_TOLERANCE = 3, 1e-9
 counts."""
 
 
-class Row(NamedTuple):
+class DHTableRow(NamedTuple):
     """One row of a DH table: lengths m, angles rad; theta or d is the offset added to the joint coordinate."""
 
     kind: str
@@ -44,7 +44,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Fit:
+class DHFit:
     """A DH table with the accuracy to which it represents the chain.
 
     base (4, 4) world ← frame 0; tool (4, 4) frame n ← tip; frames (n + 1, 4, 4) world ← frame i at q = 0;
@@ -52,7 +52,7 @@ class Fit:
     """
 
     convention: str
-    rows: tuple[Row, ...]
+    rows: tuple[DHTableRow, ...]
     base: Array
     tool: Array
     frames: Array
@@ -64,16 +64,20 @@ class Fit:
     attached: Array | None = None
     """(n + 1, 4, 4) pose of frame i in its body."""
 
-    def chain(self, name: str = "arm") -> DHChain:
+    def to_dh_chain(self, name: str = "arm") -> DHChain:
         """The table as a DH chain of the document."""
         rows = tuple(DHRow(kind=r.kind, a=r.a, alpha=r.alpha, d=r.d, theta=r.theta) for r in self.rows)
         return DHChain(
-            name=name, convention=self.convention, rows=rows, base=pose_of(self.base), tool=pose_of(self.tool)
+            name=name,
+            convention=self.convention,
+            rows=rows,
+            base=pose_from_matrix(self.base),
+            tool=pose_from_matrix(self.tool),
         )
 
 
-def fit(mech: Mechanism, tip: str = "", convention: str = "standard") -> Fit:
-    """DH table of the chain from the ground to a frame (default: the tool).
+def fit(mech: Mechanism, tip: str = "", convention: str = "standard") -> DHFit:
+    """Fit the DH table of the chain from the ground to a frame (default: the tool).
 
     Raises ModelError naming the joint that no DH table can hold.
     """
@@ -88,8 +92,8 @@ def fit(mech: Mechanism, tip: str = "", convention: str = "standard") -> Fit:
     frames = place(lines, _root_pose(mech, joints, q), X_tip, size)
     rows = tuple(_row_between(frames[i], frames[i + 1], lines[i], convention) for i in range(len(lines)))
     tool = np.linalg.inv(frames[-1]) @ X_tip
-    found = Fit(convention, rows, frames[0], _pose_without_rounding(tool), np.array(frames), tip, 0.0, 0.0)
-    position, rotation = residual(mech, found, [line.joint for line in lines])
+    found = DHFit(convention, rows, frames[0], _remove_pose_rounding_error(tool), np.array(frames), tip, 0.0, 0.0)
+    position, rotation = fit_error(mech, found, [line.joint for line in lines])
     bodies = _bodies_of_frames(mech, [line.joint for line in lines])
     attached = np.array([np.linalg.inv(mech.frame(q, body)) @ X for body, X in zip(bodies, frames, strict=True)])
     return dataclasses.replace(found, position=position, rotation=rotation, bodies=bodies, attached=attached)
@@ -101,7 +105,7 @@ def _bodies_of_frames(mech: Mechanism, joints: list[str]) -> tuple[str, ...]:
     return (branches[joints[0]].inner, *(branches[name].outer for name in joints))
 
 
-def obstacle(model: Model, mech: Mechanism) -> str:
+def dh_obstacle_text(model: Model, mech: Mechanism) -> str:
     """Reason why the chain to the tool has no DH table; '' if it has one."""
     try:
         _chain_joints(mech, model, tool_frame(model))
@@ -128,7 +132,7 @@ def _chain_joints(mech: Mechanism, model: Model, tip: str) -> list[Joint]:
         where = f"joint '{joint.name}'"
         if not (joint.info.is_hinge() or joint.info.is_slider()):
             raise ModelError(
-                f"A {joint.kind} joint has no row in a DH table.",
+                f"A {joint.kind} joint cannot be represented by a row of a DH table.",
                 where=where,
                 remedy="Replace it by revolute and prismatic joints.",
             )
@@ -171,7 +175,7 @@ def _joint_axes(mech: Mechanism, joints: list[Joint], q: Array) -> list[_JointAx
     lines = []
     for joint in joints:
         X_a = poses[joint.name][0]
-        axis = np.array([value_of(c, values) for c in joint.axis], dtype=float)
+        axis = np.array([evaluate_field(c, values) for c in joint.axis], dtype=float)
         direction = X_a[:3, :3] @ (axis / np.linalg.norm(axis)) * (-1.0 if turned[joint.name] else 1.0)
         lines.append(_JointAxis(X_a[:3, 3], direction, joint.name, joint.info.is_slider()))
     return lines
@@ -186,76 +190,77 @@ def _root_pose(mech: Mechanism, joints: list[Joint], q: Array) -> Array:
 # --------------------------------------------------------------------------------- placing frames
 
 
-def _standard_frames(lines: list[_JointAxis], root: Array, X_tip: Array, size: float) -> list[Array]:
-    """Frames 0 … n: z of frame i along axis i + 1, x on the common normal with axis i."""
-    frames = [_first_frame(lines[0], root, size)]
-    for line in lines[1:]:
+def _standard_frames(axes: list[_JointAxis], root: Array, X_tip: Array, size: float) -> list[Array]:
+    """Frames 0 … n: z of frame i along axis i + 1, x along the common normal with axis i."""
+    frames = [_first_frame(axes[0], root, size)]
+    for line in axes[1:]:
         frames.append(_next_frame(frames[-1], line, size))
     frames.append(_last_frame(frames[-1], X_tip, size))
     return frames
 
 
-def _modified_frames(lines: list[_JointAxis], root: Array, X_tip: Array, size: float) -> list[Array]:
-    """Frames 0 … n: z of frame i along axis i, x on the common normal with axis i + 1; frame 0 lies on frame 1."""
+def _modified_frames(axes: list[_JointAxis], root: Array, X_tip: Array, size: float) -> list[Array]:
+    """Frames 0 … n: z of frame i along axis i, x along the common normal with axis i + 1; frame 0 coincides with frame
+    1."""
     own: list[Array] = []
-    origin = _first_frame(lines[0], root, size)
-    for i, line in enumerate(lines):
+    origin = _first_frame(axes[0], root, size)
+    for i, line in enumerate(axes):
         before = own[-1] if own else origin
         start = _axis_point(line, before)
-        if i + 1 < len(lines):
-            point, x = _common_normal(start, line.direction, lines[i + 1], before, size)
+        if i + 1 < len(axes):
+            point, x = _common_normal(start, line.direction, axes[i + 1], before, size)
         else:
             point, x = (
                 _nearest_point(start, line.direction, before[:3, 3]),
                 _perpendicular_part(before[:3, 0], line.direction),
             )
-        own.append(_frame(point, x, line.direction))
+        own.append(_frame_from_axes(point, x, line.direction))
     first = own[0].copy()
-    if not lines[0].slides:
+    if not axes[0].slides:
         # frame 0 stands on frame 1 at q = 0, at the height of the body it belongs to
-        foot = _nearest_point(first[:3, 3], lines[0].direction, root[:3, 3])
+        foot = _nearest_point(first[:3, 3], axes[0].direction, root[:3, 3])
         first[:3, 3] = foot if np.linalg.norm(foot - root[:3, 3]) < PARALLEL * size else first[:3, 3]
-        x = _perpendicular_part(root[:3, 0], lines[0].direction)
-        if abs(root[:3, 2] @ lines[0].direction) > 1.0 - 1e-12:
-            first = _frame(first[:3, 3], x, lines[0].direction)
+        x = _perpendicular_part(root[:3, 0], axes[0].direction)
+        if abs(root[:3, 2] @ axes[0].direction) > 1.0 - 1e-12:
+            first = _frame_from_axes(first[:3, 3], x, axes[0].direction)
     return [first, *own]
 
 
-def _first_frame(line: _JointAxis, root: Array, size: float) -> Array:
-    """Frame with z on the first axis, as close as possible to the body's own frame."""
-    point = root[:3, 3] if line.slides else _nearest_point(line.point, line.direction, root[:3, 3])
-    x = _perpendicular_part(root[:3, 0], line.direction)
-    if np.linalg.norm(np.cross(root[:3, 0], line.direction)) < 0.1:
-        x = _perpendicular_part(root[:3, 1], line.direction)
-    return _frame(point, x, line.direction)
+def _first_frame(axis: _JointAxis, root: Array, size: float) -> Array:
+    """Frame with z along the first axis, as close as possible to the body's own frame."""
+    point = root[:3, 3] if axis.slides else _nearest_point(axis.point, axis.direction, root[:3, 3])
+    x = _perpendicular_part(root[:3, 0], axis.direction)
+    if np.linalg.norm(np.cross(root[:3, 0], axis.direction)) < 0.1:
+        x = _perpendicular_part(root[:3, 1], axis.direction)
+    return _frame_from_axes(point, x, axis.direction)
 
 
-def _next_frame(frame: Array, line: _JointAxis, size: float) -> Array:
+def _next_frame(frame: Array, axis: _JointAxis, size: float) -> Array:
     """The frame with z along the next axis."""
     start = frame[:3, 3]
-    moved = line._replace(point=start) if line.slides else line
+    moved = axis._replace(point=start) if axis.slides else axis
     foot, x = _common_normal(start, frame[:3, 2], moved, frame, size)
     origin = _nearest_point(moved.point, moved.direction, foot)
-    return _frame(origin, x, line.direction)
+    return _frame_from_axes(origin, x, axis.direction)
 
 
-def _common_normal(start: Array, z: Array, line: _JointAxis, frame: Array, size: float) -> tuple[Array, Array]:
+def _common_normal(start: Array, z: Array, next_axis: _JointAxis, frame: Array, size: float) -> tuple[Array, Array]:
     """(foot on the axis through `start` along z, direction of the common normal to the line)."""
-    u = line.direction
+    u = next_axis.direction
     across = np.cross(z, u)
     sine = float(np.linalg.norm(across))
     if sine < PARALLEL:
-        to = line.point - start
+        to = next_axis.point - start
         to = to - (to @ z) * z
         far = float(np.linalg.norm(to))
         return start, to / far if far > PARALLEL * size else frame[:3, 0]
     across = across / sine
     # feet of the common normal: start + s z and point + t u
-    w = line.point - start
+    w = next_axis.point - start
     s = float(np.linalg.det(np.array([w, u, across])) / sine)
     foot = start + s * z
     t = float(np.linalg.det(np.array([w, z, across])) / sine)
-    gap = line.point + t * u - foot
+    gap = next_axis.point + t * u - foot
     distance = float(gap @ across)
     if abs(distance) < PARALLEL * size:
         return foot, across if across @ frame[:3, 0] > -1e-9 else -across
@@ -263,17 +268,17 @@ def _common_normal(start: Array, z: Array, line: _JointAxis, frame: Array, size:
 
 
 def _last_frame(frame: Array, X_tip: Array, size: float) -> Array:
-    """Frame n: the tip itself if one row can reach it, else the frame before it (the tool transform accounts for the
-    rest)."""
+    """Frame n: the tip itself if one row can reach it, else the frame before it (the tool transform contains the
+    difference)."""
     z, x = frame[:3, 2], X_tip[:3, 0]
     w = X_tip[:3, 3] - frame[:3, 3]
     meets = abs(float(np.linalg.det(np.array([w, z, x])))) < PARALLEL * size
     return X_tip if abs(float(x @ z)) < PARALLEL and meets else frame
 
 
-def _axis_point(line: _JointAxis, before: Array) -> Array:
+def _axis_point(axis: _JointAxis, previous_frame: Array) -> Array:
     """A point of the axis; the axis of a prismatic joint may be shifted through the origin of the previous frame."""
-    return before[:3, 3] if line.slides else _nearest_point(line.point, line.direction, before[:3, 3])
+    return previous_frame[:3, 3] if axis.slides else _nearest_point(axis.point, axis.direction, previous_frame[:3, 3])
 
 
 def _nearest_point(point: Array, direction: Array, other: Array) -> Array:
@@ -291,7 +296,7 @@ def _perpendicular_part(x: Array, z: Array) -> Array:
     return unit
 
 
-def _frame(origin: Array, x: Array, z: Array) -> Array:
+def _frame_from_axes(origin: Array, x: Array, z: Array) -> Array:
     X = np.eye(4)
     x = _perpendicular_part(x, z)
     X[:3, 0], X[:3, 1], X[:3, 2], X[:3, 3] = x, np.cross(z, x), z, origin
@@ -301,9 +306,9 @@ def _frame(origin: Array, x: Array, z: Array) -> Array:
 # --------------------------------------------------------------------------------- rows and residual
 
 
-def _row_between(before: Array, after: Array, line: _JointAxis, convention: str) -> Row:
+def _row_between(frame: Array, next_frame: Array, axis: _JointAxis, convention: str) -> DHTableRow:
     """The parameters between two frames at q = 0."""
-    X = np.linalg.inv(before) @ after
+    X = np.linalg.inv(frame) @ next_frame
     R, p = X[:3, :3], X[:3, 3]
     if convention == "standard":
         # A = Rot_z(θ) Trans_z(d) Trans_x(a) Rot_x(α)
@@ -313,39 +318,44 @@ def _row_between(before: Array, after: Array, line: _JointAxis, convention: str)
         # A = Trans_x(a) Rot_x(α) Rot_z(θ) Trans_z(d)
         alpha, theta = math.atan2(-R[1, 2], R[2, 2]), math.atan2(-R[0, 1], R[0, 0])
         a, d = p[0], p[2] * math.cos(alpha) - p[1] * math.sin(alpha)
-    kind = "prismatic" if line.slides else "revolute"
-    return Row(
-        kind, _without_rounding(a), _without_rounding(alpha), _without_rounding(d), _without_rounding(theta), line.joint
+    kind = "prismatic" if axis.slides else "revolute"
+    return DHTableRow(
+        kind,
+        _remove_rounding_error(a),
+        _remove_rounding_error(alpha),
+        _remove_rounding_error(d),
+        _remove_rounding_error(theta),
+        axis.joint,
     )
 
 
-def _without_rounding(x: float) -> float:
-    """The number with rounding error removed and −π replaced by π."""
+def _remove_rounding_error(x: float) -> float:
+    """Return the number without rounding error, with −π replaced by π."""
     x = 0.0 if abs(x) < 1e-12 else float(x)
     return math.pi if abs(x + math.pi) < 1e-12 else x
 
 
-def _pose_without_rounding(X: Array) -> Array:
+def _remove_pose_rounding_error(X: Array) -> Array:
     return np.where(np.abs(X) < 1e-12, 0.0, X)
 
 
-def residual(mech: Mechanism, found: Fit, joints: list[str]) -> tuple[float, float]:
+def fit_error(mech: Mechanism, table: DHFit, joints: list[str]) -> tuple[float, float]:
     """Largest distance (m) and angle (rad) between the tip pose of the table and that of the machine, over random
     poses."""
     rng = np.random.default_rng(0)
     worst, turned = 0.0, 0.0
     for _ in range(POSES):
         q = mech.random(rng)
-        X = found.base.copy()
-        for row, joint in zip(found.rows, joints, strict=True):
-            X = X @ transform(row, float(mech.coordinate(q, joint)[0]), found.convention)
-        theirs, ours = mech.frame(q, found.tip), X @ found.tool
+        X = table.base.copy()
+        for row, joint in zip(table.rows, joints, strict=True):
+            X = X @ row_transform(row, float(mech.coordinate(q, joint)[0]), table.convention)
+        theirs, ours = mech.frame(q, table.tip), X @ table.tool
         worst = max(worst, float(np.linalg.norm(theirs[:3, 3] - ours[:3, 3])))
         turned = max(turned, float(np.linalg.norm(theirs[:3, :3] - ours[:3, :3])) / math.sqrt(2.0))
     return worst, turned
 
 
-def transform(row: Row, q: float, convention: str) -> Array:
+def row_transform(row: DHTableRow, q: float, convention: str) -> Array:
     """(4, 4) transform A(q) of a row: pose of frame i in frame i − 1."""
     theta = row.theta + (0.0 if row.kind == "prismatic" else q)
     d = row.d + (q if row.kind == "prismatic" else 0.0)

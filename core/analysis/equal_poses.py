@@ -1,6 +1,5 @@
-"""Comparison of poses by joint positions and body orientations; whole turns and other differences without effect are
-ignored.
-"""
+"""Comparison of poses by joint positions and body orientations; differences without effect, such as whole turns, are
+ignored."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.rest_position import rest
+from core.constraints.rest_position import reference_position
 from core.mechanism import Mechanism
 from core.model import Body
 
@@ -19,11 +18,11 @@ Array = NDArray[np.float64]
 
 TURN = 2.0 * math.pi
 BEYOND = 1e-9
-"""Distance (rad) beyond a limit that still counts as inside."""
+"""Distance (rad) beyond a limit up to which a coordinate counts as inside."""
 
 
-class Angle(NamedTuple):
-    """An angular coordinate for which a whole turn gives the same pose: its name, indices in q and v, limits (rad)."""
+class PeriodicCoordinate(NamedTuple):
+    """An angular coordinate that gives the same pose after a whole turn: its name, indices in q and v, limits (rad)."""
 
     name: str
     q: int
@@ -32,8 +31,8 @@ class Angle(NamedTuple):
     upper: float
 
 
-def plain_coordinates(mech: Mechanism) -> dict[int, str]:
-    """Index of a speed → name of the coordinate whose rate it is, if there is one."""
+def coordinates_by_speed(mech: Mechanism) -> dict[int, str]:
+    """Index of a speed → name of the coordinate of which it is the rate, if there is one."""
     result = {}
     for coordinate in mech.coordinates:
         at, q_at = mech.joint_v(coordinate.joint), mech.joint_q(coordinate.joint)
@@ -42,71 +41,73 @@ def plain_coordinates(mech: Mechanism) -> dict[int, str]:
     return result
 
 
-def angles(mech: Mechanism) -> tuple[Angle, ...]:
+def periodic_coordinates(mech: Mechanism) -> tuple[PeriodicCoordinate, ...]:
     """Coordinates for which whole turns leave the pose unchanged."""
     found = []
-    for v, name in plain_coordinates(mech).items():
+    for v, name in coordinates_by_speed(mech).items():
         at = mech.q_names.index(name)
         coordinate = mech.coordinates[at]
         k = at - mech.joint_q(coordinate.joint).start
         if mech.compiled.coordinates.joints[coordinate.joint].info.wraps_around(k):
             low = -math.inf if coordinate.lower is None else coordinate.lower
             high = math.inf if coordinate.upper is None else coordinate.upper
-            found.append(Angle(name, at, v, low, high))
+            found.append(PeriodicCoordinate(name, at, v, low, high))
     return tuple(found)
 
 
-def with_nearest_turns(mech: Mechanism, q: Array, guess: Array) -> Array:
-    """(nq,) the same pose with angles shifted by whole turns, within limits, to be as near as possible to the guess."""
+def shift_to_nearest_turns(mech: Mechanism, q: Array, guess: Array) -> Array:
+    """Return the (nq,) same pose with angles shifted by whole turns to be as near as possible to the guess, within
+    limits."""
     result = np.array(q, dtype=float)
-    for angle in angles(mech):
-        least, most = _allowed_turns(angle, q[angle.q])
+    for angle in periodic_coordinates(mech):
+        least, most = allowed_turn_range(angle, q[angle.q])
         turns = round((guess[angle.q] - q[angle.q]) / TURN)
         result[angle.q] += TURN * min(max(turns, least), most)
     return result
 
 
-def other_turn_counts(mech: Mechanism, q: Array) -> dict[str, int]:
-    """Coordinate → number of further values, whole turns away, within two-sided limits."""
+def count_other_turns(mech: Mechanism, q: Array) -> dict[str, int]:
+    """Coordinate → number of other values that differ by whole turns and are within its limits; only for coordinates
+    with both limits."""
     found = {}
-    for angle in angles(mech):
+    for angle in periodic_coordinates(mech):
         if math.isfinite(angle.upper - angle.lower):
-            least, most = _allowed_turns(angle, q[angle.q])
+            least, most = allowed_turn_range(angle, q[angle.q])
             if most > least:
                 found[angle.name] = int(most - least)
     return found
 
 
-def _allowed_turns(angle: Angle, value: float) -> tuple[float, float]:
-    """Smallest and largest number of whole turns that may be added; none if the value is outside its limits."""
+def allowed_turn_range(angle: PeriodicCoordinate, value: float) -> tuple[float, float]:
+    """Smallest and largest number of whole turns that may be added; (0, 0) if the value is outside its limits."""
     least = math.ceil((angle.lower - BEYOND - value) / TURN) if math.isfinite(angle.lower) else -math.inf
     most = math.floor((angle.upper + BEYOND - value) / TURN) if math.isfinite(angle.upper) else math.inf
     return (least, most) if least <= 0.0 <= most else (0.0, 0.0)
 
 
-def distance(mech: Mechanism, q0: Array, q1: Array) -> float:
+def pose_distance(mech: Mechanism, q0: Array, q1: Array) -> float:
     """Norm of the displacement (rad, m) from one pose to another, ignoring whole turns."""
     difference = np.array(mech.difference(q0, q1))
-    for angle in angles(mech):
+    for angle in periodic_coordinates(mech):
         difference[angle.v] = math.remainder(difference[angle.v], TURN)
     return float(np.linalg.norm(difference))
 
 
 APART = 1e-4
-"""Distance (machine sizes, or difference of a direction vector) above which poses count as different."""
+"""Distance (in machine sizes, or of two direction vectors) above which poses count as different."""
 SLIDING = ("prismatic", "cylindrical")
 """Kinds of joints that slide along their axis."""
 
 
-class PoseMarks:
+class PoseFingerprint:
     """Numbers that identify a pose: positions of the joints and orientations of the bodies. A body whose joints lie on
-    a line counts by that line only, since its spin about the line is irrelevant; massless crosses of intersecting
-    joints are ignored, since two settings of three hinges give the same rotation."""
+    a line is represented by that line only, since its spin about the line is irrelevant; massless crosses of
+    intersecting joints are ignored, since two settings of three hinges give the same rotation."""
 
     def __init__(self, constraints: PositionConstraints) -> None:
         self.constraints = constraints
         compiled = constraints.compiled
-        at_rest = rest(compiled)
+        at_rest = reference_position(compiled)
         points, poses = _joint_points(constraints, at_rest), compiled.call("poses", at_rest, p=constraints.p)
         turned, lines = [], []
         for i, body in enumerate(compiled.model.expanded.bodies):

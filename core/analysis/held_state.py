@@ -1,5 +1,5 @@
-"""Everything that holds a machine at one state: constraints, joints' contact states (sticking, sliding, pressed against
-a stop, at the motor's speed limit), and the rows they add to its equations.
+"""Constraints on a machine at one state: loops and drivers, contact states of joints (sticking, sliding, pressed
+against a stop, at the motor's speed limit), and the rows that they add to the equations.
 
 Its motions in independent coordinates: v = B u, B the motions that are left, each 1 in one of the chosen speeds.
 
@@ -16,32 +16,38 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.bearing_friction import refuse
-from core.constraints.elastic_stops import PressedStops, compressed_stops, pressed
-from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes
-from core.constraints.joint_rows import AT_REST_SPEED, JointRows, row_biases_at, rows_at
+from core.constraints.bearing_friction import refuse_bearing_friction
+from core.constraints.elastic_stops import PressedStops, find_compressed_stops, pressed_stop_springs
+from core.constraints.joint_modes import NOWHERE, JointRow, JointRowTable, build_joint_row_table
+from core.constraints.joint_rows import AT_REST_SPEED, JointRows, evaluate_joint_rows, row_biases
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.motor_limits import given, has_motor, saturated, withheld_force
+from core.constraints.motor_limits import (
+    clip_to_effort_limits,
+    compute_withheld_force,
+    has_motor,
+    saturated_motors_mask,
+)
 from core.constraints.named_values import unknown_name_error
 from core.errors import ModelError
 from core.mechanism import Mechanism
-from core.numerics.bounded_forces import resolved
-from core.numerics.matrix_forms import stacked
-from core.numerics.rank import least, solver
+from core.numerics.bounded_forces import resolve_sliding_rows
+from core.numerics.matrix_forms import stack_rows
+from core.numerics.rank import least_squares_solver, solve_least_squares
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.programs.derivatives import Equations
-from core.programs.not_finite import singular
+from core.programs.derivatives import EquationDerivatives
+from core.programs.not_finite import singularity_error
 
 Array = NDArray[np.float64]
 
 
 JUST_MORE = 1e-10
-"""Relative increase of friction bounds, so that poses found at the limit of friction count as held."""
+"""Relative increase of friction bounds, so that friction still holds the machine in poses that were found at the limit
+of friction."""
 STEP = 1e-6
 """Displacement (rad or machine sizes) of finite differences for the rotation of rows."""
 
 
-class PoseModes(NamedTuple):
+class ContactStates(NamedTuple):
     """Contact states of all joint rows at a state.
 
     at : the rows; stuck : indices of those that stick; limited : of those whose motors keep their limit of speed;
@@ -50,7 +56,7 @@ class PoseModes(NamedTuple):
     of what motors withhold; idle : rows whose motors give nothing, as loads are faster than they may drive
     """
 
-    modes: JointModes
+    modes: JointRowTable
     at: JointRows
     stuck: list[int]
     sliding: dict[int, int]
@@ -60,52 +66,52 @@ class PoseModes(NamedTuple):
     idle: list[int]
 
     @property
-    def kept(self) -> list[int]:
+    def constrained_rows(self) -> list[int]:
         """Rows whose accelerations are constrained to zero."""
         return [*self.stuck, *self.limited]
 
     @property
     def W(self) -> Array:
-        """(held, nv) directions of the held rows."""
-        return self.at.W[self.kept]
+        """(held, nv) directions of the rows whose accelerations are constrained to zero."""
+        return self.at.W[self.constrained_rows]
 
-    def names(self, which: list[int]) -> tuple[str, ...]:
+    def coordinate_names(self, rows: list[int]) -> tuple[str, ...]:
         """Coordinate names of rows."""
-        return tuple(self.at.rows[i].name for i in which)
+        return tuple(self.at.rows[i].name for i in rows)
 
 
-def contact_states_at(
+def find_contact_states(
     constraints: PositionConstraints,
     state: tuple[Array, Array, Array],
     load: Array,
     drift: Array,
     friction: bool,
-    asked: Array | None = None,
-) -> PoseModes:
-    """Contact states at a closed state q, v, x. load : (nv,) τ − h; drift : (nv,) accelerations that the constraints
-    require; friction : False if no joint may stick; asked : (nv,) motor commands, subject to speed limits; None if τ
-    acts on the joints directly"""
+    commanded: Array | None = None,
+) -> ContactStates:
+    """Find the contact states at a closed state q, v, x. load : (nv,) τ − h; drift : (nv,) accelerations that the
+    constraints require; friction : False if no joint may stick; commanded : (nv,) motor commands, subject to speed
+    limits; None if τ acts on the joints directly"""
     compiled, p, (q, v, x) = constraints.compiled, constraints.p, state
-    modes = joint_modes(compiled, p)
-    refuse(modes, "Linearisation")
-    at, N = rows_at(compiled, modes, q, p, constraints.t, v, x), constraints.motions(q)
-    rates, met = at.W @ v, compressed_stops(at)
-    stops = pressed(compiled, modes, at, met, N, q, p)
+    modes = build_joint_row_table(compiled, p)
+    refuse_bearing_friction(modes, "Linearisation")
+    at, N = evaluate_joint_rows(compiled, modes, q, p, constraints.t, v, x), constraints.free_motions(q)
+    rates, met = at.W @ v, find_compressed_stops(at)
+    stops = pressed_stop_springs(compiled, modes, at, met, N, q, p)
     given = np.zeros(len(at.rows))
-    for (i, _), push in zip(met, stops.pushes(v), strict=True):
+    for (i, _), push in zip(met, stops.contact_forces(v), strict=True):
         given[i] += push
-    rubbing, speeds = np.flatnonzero(at.rubs), at.sizes(rates)
+    rubbing, speeds = np.flatnonzero(at.friction_mask), at.row_magnitudes(rates)
     resting = [int(i) for i in rubbing if speeds[i] < AT_REST_SPEED]
     sliding = {int(i): int(np.sign(rates[i])) for i in rubbing if i not in resting}
-    limits, idle = _at_speed_limits(at, rates, asked, given)
+    limits, idle = _find_rows_at_speed_limits(at, rates, commanded, given)
     held = [*(resting if friction else ()), *limits]
     if not held:
-        return PoseModes(modes, at, [], sliding, stops, given, [], idle)
+        return ContactStates(modes, at, [], sliding, stops, given, [], idle)
     M = N.T @ compiled.mass_matrix(q, p) @ N
     carried = compiled.mass_matrix(q, p) @ drift
-    own = row_biases_at(compiled, at, q, v, p)[held] + at.W[held] @ drift
-    bounds = _held_force_bounds(at.chosen(held), [limits.get(i) for i in held])
-    broken = _broken_loose_rows(at.chosen(held), M, N, N.T @ (load + at.W.T @ given - carried), own, bounds)
+    own = row_biases(compiled, at, q, v, p)[held] + at.W[held] @ drift
+    bounds = _held_force_bounds(at.select(held), [limits.get(i) for i in held])
+    broken = _find_breakaway_rows(at.select(held), M, N, N.T @ (load + at.W.T @ given - carried), own, bounds)
     for k, (sign, force) in broken.items():
         given[held[k]] += force
         if held[k] not in limits:
@@ -114,38 +120,40 @@ def contact_states_at(
             idle.append(held[k])
     left = [i for k, i in enumerate(held) if k not in broken]
     stuck, limited = [i for i in left if i not in limits], [i for i in left if i in limits]
-    return PoseModes(modes, at, stuck, sliding, stops, given, limited, idle)
+    return ContactStates(modes, at, stuck, sliding, stops, given, limited, idle)
 
 
-def _at_speed_limits(
-    at: JointRows, rates: Array, asked: Array | None, given: Array
+def _find_rows_at_speed_limits(
+    joint_rows: JointRows, rates: Array, commanded: Array | None, supplied: Array
 ) -> tuple[dict[int, tuple[float, float]], list[int]]:
-    """Bounds of the withheld force for each row whose motor may hold its speed limit, and rows whose motors give
-    nothing; for these, `given` is updated."""
+    """Find the rows whose motor may maintain its speed limit, with the bounds of the force it withholds, and the rows
+    whose motor delivers no force; for these, `supplied` is updated."""
     limits, idle = dict[int, tuple[float, float]](), list[int]()
-    if asked is None:
+    if commanded is None:
         return limits, idle
-    for i, row in enumerate(at.rows):
-        keeps, low, high = withheld_force(row, float(rates[i]), float(asked[row.at_v]) if row.at_v != NOWHERE else 0.0)
+    for i, row in enumerate(joint_rows.rows):
+        keeps, low, high = compute_withheld_force(
+            row, float(rates[i]), float(commanded[row.at_v]) if row.at_v != NOWHERE else 0.0
+        )
         if keeps:
             limits[i] = low, high
         elif low != 0.0:
-            given[i] += low
+            supplied[i] += low
             idle.append(i)
     return limits, idle
 
 
-class _HeldForceBounds(NamedTuple):
-    """(n, 2) smallest and largest forces of rows that may be held, at rest and while they slide."""
+class HeldRowBounds(NamedTuple):
+    """(n, 2) smallest and largest forces of rows that may be held at rest: while they rest, and while they slide."""
 
     rest: tuple[Array, Array]
     sliding: tuple[Array, Array]
 
 
-def _held_force_bounds(held: JointRows, limits: list[tuple[float, float] | None]) -> _HeldForceBounds:
+def _held_force_bounds(held_rows: JointRows, limits: list[tuple[float, float] | None]) -> HeldRowBounds:
     """Force bounds of held rows. limits : for a row at a speed limit, the bounds of the force its motor may withhold;
-    None if friction holds the row"""
-    rest, sliding = ([each.copy() for each in both] for both in (held.static_bounds, held.sliding_bounds))
+    None if friction keeps the row at rest"""
+    rest, sliding = ([each.copy() for each in both] for both in (held_rows.static_bounds, held_rows.sliding_bounds))
     for k, own in enumerate(limits):
         if own is None:
             for bound in rest:
@@ -153,28 +161,29 @@ def _held_force_bounds(held: JointRows, limits: list[tuple[float, float] | None]
         else:
             for low, high in (rest, sliding):
                 low[k], high[k] = own
-    return _HeldForceBounds((rest[0], rest[1]), (sliding[0], sliding[1]))
+    return HeldRowBounds((rest[0], rest[1]), (sliding[0], sliding[1]))
 
 
-def _broken_loose_rows(
-    held: JointRows, M: Array, N: Array, load: Array, biases: Array, bounds: _HeldForceBounds
+def _find_breakaway_rows(
+    held_rows: JointRows, M: Array, N: Array, load: Array, biases: Array, bounds: HeldRowBounds
 ) -> dict[int, tuple[int, float]]:
-    """Rows (indices in `held`) that break loose → sign of the resulting speed, and the force along the row."""
+    """Find the rows (indices in `held_rows`) that break loose → sign of the resulting speed, and the force along the
+    row."""
     if not len(M):
         return {}
     sizes, axes = np.linalg.eigh(M)
     light = sizes > 1e-12 * max(float(np.max(np.abs(sizes))), 1e-300)
     root = axes[:, light] / np.sqrt(sizes[light])
-    W = held.W @ N @ root
+    W = held_rows.W @ N @ root
     c = W @ (root.T @ load) + biases
-    found, broken = resolved(W @ W.T, c, bounds.rest, bounds.sliding, held.shares)
+    found, broken = resolve_sliding_rows(W @ W.T, c, bounds.rest, bounds.sliding, held_rows.vector_group_sizes)
     slides = np.flatnonzero(broken & (found.side != 0.0))
     return {int(i): (int(np.sign(found.rates[i])), float(found.forces[i])) for i in slides}
 
 
-class RowSlopes(NamedTuple):
-    """Derivatives, along displacements, of rows that carry forces, (nv, nv), and of held rows, (held, nv): force : of
-    Wᵀ λ; speed : of W v; acceleration, by_speed : of W a + Ẇ v, and of that by speeds"""
+class RowDerivatives(NamedTuple):
+    """Derivatives, with respect to displacements, of rows that carry forces, (nv, nv), and of held rows, (held, nv):
+    force : of Wᵀ λ; speed : of W v; acceleration, by_speed : of W a + Ẇ v, and its derivative with respect to speeds"""
 
     force: Array
     speed: Array
@@ -182,26 +191,26 @@ class RowSlopes(NamedTuple):
     by_speed: Array
 
 
-def row_slopes(
-    constraints: PositionConstraints, found: PoseModes, q: Array, v: Array, a: Array, forces: Array
-) -> RowSlopes:
+def row_derivatives(
+    constraints: PositionConstraints, contact_states: ContactStates, q: Array, v: Array, a: Array, forces: Array
+) -> RowDerivatives:
     """Derivatives of the row directions with respect to the pose, by finite differences; zero for tree joints. forces :
     (rows,) along the rows"""
-    compiled, nv, held = constraints.compiled, constraints.compiled.nv, found.kept
-    result = RowSlopes(np.zeros((nv, nv)), *(np.zeros((len(held), nv)) for _ in range(3)))
-    if found.modes.own == len(found.modes.rows):
+    compiled, nv, held = constraints.compiled, constraints.compiled.nv, contact_states.constrained_rows
+    result = RowDerivatives(np.zeros((nv, nv)), *(np.zeros((len(held), nv)) for _ in range(3)))
+    if contact_states.modes.tree_row_count == len(contact_states.modes.rows):
         return result
 
     def at(pose: Array, speeds: Array) -> tuple[Array, Array, Array]:
-        rows = rows_at(compiled, found.modes, pose, constraints.p, constraints.t)
-        bias = row_biases_at(compiled, rows, pose, speeds, constraints.p)
+        rows = evaluate_joint_rows(compiled, contact_states.modes, pose, constraints.p, constraints.t)
+        bias = row_biases(compiled, rows, pose, speeds, constraints.p)
         return rows.W.T @ forces, rows.W[held] @ v, rows.W[held] @ a + bias[held]
 
     for j in range(nv):
-        step = STEP * constraints.units[j]
+        step = STEP * constraints.speed_units[j]
         displacement = np.zeros(nv)
         displacement[j] = step
-        ahead, behind = at(constraints.moved(q, displacement), v), at(constraints.moved(q, -displacement), v)
+        ahead, behind = at(constraints.displace(q, displacement), v), at(constraints.displace(q, -displacement), v)
         for derivative, high, low in zip(result[:3], ahead, behind, strict=True):
             derivative[:, j] = (high - low) / (2.0 * step)
         if held and v.any():
@@ -211,15 +220,16 @@ def row_slopes(
 
 
 def well_conditioned_speeds(constraints: PositionConstraints, N: Array) -> list[int]:
-    """Indices of speeds that determine the others well, earlier joints preferred."""
+    """Indices of speeds that determine all others with good conditioning; joints early in the document are
+    preferred."""
     import scipy.linalg
 
-    preference = (1.0 + 1.0 / (1.0 + np.arange(len(N)))) / constraints.units
+    preference = (1.0 + 1.0 / (1.0 + np.arange(len(N)))) / constraints.speed_units
     _, _, pivots = scipy.linalg.qr(N.T * preference, mode="economic", pivoting=True)
     return sorted(int(i) for i in pivots[: N.shape[1]])
 
 
-def speeds_named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
+def speeds_by_name(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
     """Indices of the named speeds. Raises ModelError if they do not determine the others."""
     for name in names:
         if name not in mech.v_names:
@@ -227,14 +237,14 @@ def speeds_named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
     chosen = [mech.v_names.index(name) for name in names]
     if len(chosen) != N.shape[1] or np.linalg.matrix_rank(N[chosen], tol=1e-7) < len(chosen):
         raise ModelError(
-            f"{', '.join(names)} do not determine the motion: {N.shape[1]} independent ones are needed.",
+            f"{', '.join(names)} do not determine the motion: {N.shape[1]} independent coordinates are needed.",
             remedy="Name other coordinates, or none to have them chosen automatically.",
         )
     return chosen
 
 
-class HeldState:
-    """A state of a machine with its constraints and the joint rows that are held there.
+class ConstrainedState:
+    """A state of a machine with its constraints and the joint rows that friction, stops or motors hold there.
 
     tau : (nv,) joint forces, with `motors` what these give of what they are asked for; silent : (nv,) which of them do
     not change with what is asked: motors at their limit of effort, or overrun at that of speed
@@ -252,83 +262,86 @@ class HeldState:
     ) -> None:
         self.constraints, self.q, self.v = constraints, q, v
         compiled, p, t = constraints.compiled, constraints.p, constraints.t
-        self.tau = given(compiled, tau, p) if motors else tau
-        self.silent = saturated(compiled, tau, p) if motors else np.zeros(compiled.nv, dtype=bool)
+        self.tau = clip_to_effort_limits(compiled, tau, p) if motors else tau
+        self.silent = saturated_motors_mask(compiled, tau, p) if motors else np.zeros(compiled.nv, dtype=bool)
         self._saturated = self.silent.copy()
         self.G = constraints.jacobian(q) if constraints.rows else np.zeros((0, compiled.nv))
         bias = compiled.call("constraint_bias", q, v, p=p, t=t)[constraints.kept] if constraints.rows else np.zeros(0)
         self.load = self.tau - compiled.call("bias", q, v, p=p, t=t, x=x)
         asked = self.tau if motors else None
-        self.modes = contact_states_at(constraints, (q, v, x), self.load, solver(self.G)(-bias), friction, asked)
+        self.modes = find_contact_states(
+            constraints, (q, v, x), self.load, least_squares_solver(self.G)(-bias), friction, asked
+        )
         self.silent[[row.at_v for row in self._joint_rows(self.modes.idle) if has_motor(row)]] = True
-        self.rows = stacked(self.G, self.modes.W) if self.modes.kept else self.G
-        self.bias = np.concatenate([bias, row_biases_at(compiled, self.modes.at, q, v, p)[self.modes.kept]])
+        self.rows = stack_rows(self.G, self.modes.W) if self.modes.constrained_rows else self.G
+        self.bias = np.concatenate([bias, row_biases(compiled, self.modes.at, q, v, p)[self.modes.constrained_rows]])
         self.load = self.load + self.modes.at.W.T @ self.modes.given
 
-    def _joint_rows(self, which: list[int]) -> list[JointRow]:
-        return [self.modes.at.rows[i] for i in which]
+    def _joint_rows(self, indices: list[int]) -> list[JointRow]:
+        return [self.modes.at.rows[i] for i in indices]
 
     @property
-    def saturated(self) -> tuple[str, ...]:
+    def saturated_speeds(self) -> tuple[str, ...]:
         """Speeds whose motors are at their effort limit."""
         names = self.constraints.compiled.v_names
         return tuple(name for name, full in zip(names, self._saturated, strict=True) if full)
 
     @property
-    def stuck(self) -> tuple[str, ...]:
-        """Coordinates that dry friction holds at rest."""
-        return tuple(dict.fromkeys(self.modes.names(self.modes.stuck)))
+    def stuck_coordinates(self) -> tuple[str, ...]:
+        """Coordinates that dry friction keeps at rest."""
+        return tuple(dict.fromkeys(self.modes.coordinate_names(self.modes.stuck)))
 
     @property
-    def limited(self) -> tuple[str, ...]:
-        """Coordinates whose motors hold them at their speed limit."""
-        return self.modes.names(self.modes.limited)
+    def speed_limited_coordinates(self) -> tuple[str, ...]:
+        """Coordinates whose motors keep them at their speed limit."""
+        return self.modes.coordinate_names(self.modes.limited)
 
     @property
-    def overrun(self) -> tuple[str, ...]:
-        """Coordinates that loads drive at or above their motor's speed limit, so that the motor gives nothing."""
-        return self.modes.names(self.modes.idle)
+    def overrun_coordinates(self) -> tuple[str, ...]:
+        """Coordinates that loads drive at or above their motor's speed limit, so that the motor delivers no force."""
+        return self.modes.coordinate_names(self.modes.idle)
 
     @property
-    def motions(self) -> Array:
-        """(nv, k) speeds that remain free."""
+    def free_motions(self) -> Array:
+        """(nv, k) speeds that constraints and held rows admit."""
         import scipy.linalg
 
-        N = self.constraints.motions(self.q)
-        if not self.modes.kept or not N.shape[1]:
+        N = self.constraints.free_motions(self.q)
+        if not self.modes.constrained_rows or not N.shape[1]:
             return N
         return np.asarray(N @ scipy.linalg.null_space(self.modes.W @ N, rcond=RANK_TOLERANCE))
 
-    def particular(self, B: Array, chosen: list[int]) -> Callable[[Array], Array]:
-        """Function target → x (nv,) that moves the held rows by the target, with x = 0 in the independent
+    def particular_solution(self, B: Array, independent: list[int]) -> Callable[[Array], Array]:
+        """Return the function target → x (nv,) that moves the held rows by the target, with x = 0 in the independent
         coordinates."""
-        solve = solver(self.rows)
+        solve = least_squares_solver(self.rows)
 
         def solved(target: Array) -> Array:
             x = solve(target)
-            return np.asarray(x - B @ x[chosen])
+            return np.asarray(x - B @ x[independent])
 
         return solved
 
-    def motion(self, B: Array, chosen: list[int]) -> tuple[Array, Array, Array]:
+    def motion(self, B: Array, independent: list[int]) -> tuple[Array, Array, Array]:
         """Accelerations a = B ü + c, multipliers, and (rows,) forces along the joint rows; tree bodies may lack mass as
         long as Bᵀ M B is nonsingular."""
         compiled, p = self.constraints.compiled, self.constraints.p
         mass = compiled.mass_matrix(self.q, p)
-        c = self.particular(B, chosen)(-self.bias)
+        c = self.particular_solution(B, independent)(-self.bias)
         M = B.T @ mass @ B
         if len(M) and np.linalg.eigvalsh(M)[0] <= 1e-12 * np.max(np.diag(M)):
-            raise singular(compiled, self.q, p)
+            raise singularity_error(compiled, self.q, p)
         a = np.asarray(B @ np.linalg.solve(M, B.T @ (self.load - mass @ c)) + c)
-        found = least(self.rows.T, mass @ a - self.load)
+        found = solve_least_squares(self.rows.T, mass @ a - self.load)
         carried = self.modes.given.copy()
-        carried[self.modes.kept] += found[self.constraints.rows :]
+        carried[self.modes.constrained_rows] += found[self.constraints.rows :]
         return a, found[: self.constraints.rows], carried
 
-    def slopes(self, slopes: Equations, a: Array, carried: Array) -> Equations:
-        """Derivatives extended by those of the joint rows, which carry these forces (rows,)."""
-        stops, turning = self.modes.stops, row_slopes(self.constraints, self.modes, self.q, self.v, a, carried)
-        still = np.zeros((len(self.modes.kept), slopes.f_p.shape[1]))
+    def extend_derivatives(self, slopes: EquationDerivatives, a: Array, row_forces: Array) -> EquationDerivatives:
+        """Derivatives of the equations, extended by those of the joint rows. row_forces : (rows,) forces along the
+        joint rows"""
+        stops, turning = self.modes.stops, row_derivatives(self.constraints, self.modes, self.q, self.v, a, row_forces)
+        still = np.zeros((len(self.modes.constrained_rows), slopes.f_p.shape[1]))
         springs, dampers = (stops.rows.T @ (each[:, None] * stops.rows) for each in (stops.stiffness, stops.damping))
         return slopes._replace(
             f_q=slopes.f_q + springs - turning.force,

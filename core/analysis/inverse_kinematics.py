@@ -18,11 +18,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.equal_poses import APART, PoseMarks, distance, plain_coordinates, with_nearest_turns
-from core.constraints.closed_positions import nearest_closed_position
+from core.analysis.equal_poses import (
+    APART,
+    PoseFingerprint,
+    coordinates_by_speed,
+    pose_distance,
+    shift_to_nearest_turns,
+)
+from core.constraints.closed_positions import find_nearest_closed_position
 from core.later import dataclass
 from core.mechanism import Mechanism
-from core.numerics.matrix_forms import dense
+from core.numerics.matrix_forms import to_dense
 
 Array = NDArray[np.float64]
 
@@ -32,23 +38,22 @@ FIRST_DAMPING, SMALLEST_DAMPING, LARGEST_DAMPING = 1e-3, 1e-12, 1e6
 LARGEST_STEP = 0.5
 """Largest norm of one step (rad, m), to keep the arm from jumping towards a distant target."""
 SHORTER = 0.25
-"""Factor by which the next step is shortened after one that brought the frame no nearer."""
+"""Factor by which the next step is shortened after a step that did not bring the frame nearer."""
 SAME_POSE = 1e-4
-"""Distance (rad, m) within which two poses count as one branch, up to whole turns."""
+"""Distance (rad, m), up to whole turns, within which two poses count as the same branch."""
 STILL_TOLERANCE = 1e-6
 """Speed (rad/s, or machine sizes per second) of a frame, per unit joint speed, below which it counts as at rest."""
 POSES_TRIED = 3
 """Number of random poses at which the joints that move a frame are determined."""
 SELF_MOTION = 0.02
-"""Distance (rad, or machine sizes) that a motion at fixed target must cover to count as a self-motion."""
+"""Distance (rad, or machine sizes) that a motion with the target met must cover to count as a self-motion."""
 NEAR_LIMIT = 1e-6
-"""Distance (rad, m) to the limit of a loop-closing joint within which it counts as at the limit, since its coordinate
-is measured."""
+"""Distance (rad, m) to a limit of a loop-closing joint within which its measured coordinate counts as at the limit."""
 
 
 @dataclass(frozen=True)
-class Reach:
-    """A pose that brings a frame as close to its target as possible.
+class IKResult:
+    """A pose in which a frame is as close to its target as possible.
 
     q : (nq,); residual : weighted norm of the error; position_error : m; orientation_error : rad (0 if no orientation
     was asked for); at_limits : names of coordinates that stand at a limit; iterations.
@@ -62,12 +67,12 @@ class Reach:
     iterations: int
 
     @property
-    def reached(self) -> bool:
-        """True if the target is met to about 1e-6 m and rad."""
+    def is_reached(self) -> bool:
+        """True if the frame meets the target to about 1e-6 m and rad."""
         return self.position_error < 1e-6 and self.orientation_error < 1e-6
 
 
-def reach(
+def move_frame_to_target(
     mech: Mechanism,
     q: Array,
     frame: str,
@@ -79,14 +84,14 @@ def reach(
     iterations: int = 24,
     settle: float = 1e-12,
     t: float = 0.0,
-) -> Reach:
-    """Pose near q in which `frame` meets the target.
+) -> IKResult:
+    """Find a pose near q in which `frame` meets the target.
 
     target : (3,) position (m, world), or (4, 4) pose (world ← frame).
     point : (3,) the point of the frame, in its axes (m), that is to be at the target's position.
     orientation_weight : metres that count like one radian; None: taken from the machine's size.
     iterations : at most so many; the default takes a seven-joint arm a few milliseconds when a target is out of reach.
-    settle : relative gain of a step (of the squared error) that is no progress any more. A target out of reach is given
+    settle : relative decrease of the squared error below which a step is no progress. A target out of reach is given
         up when the error stands across all the frame can do, to an angle of √settle; a drag does with 1e-5.
     """
     problem = _FrameProblem(mech, frame, np.asarray(target, dtype=float), p, orientation_weight, t)
@@ -95,7 +100,7 @@ def reach(
     return problem.solve(np.array(q, dtype=float), iterations)
 
 
-def solve(
+def solve_inverse_kinematics(
     mech: Mechanism,
     q: Array,
     frame: str,
@@ -105,9 +110,9 @@ def solve(
     restarts: int = 20,
     step: Any = None,
     t: float = 0.0,
-) -> tuple[Reach, ...]:
-    """Distinct poses that meet the target, nearest to q first; the single best attempt if none does. Angles are within
-    limits and as near to those of q as whole turns allow.
+) -> tuple[IKResult, ...]:
+    """Find distinct poses that meet the target, nearest to q first; if none does, the single best attempt. Angles are
+    within limits and as near to those of q as whole turns allow.
 
     `step(done, total)` is called before each restart (progress, cancel). t : time, s, at which drivers hold.
     Raises AssemblyError where q does not close, and no pose near it does.
@@ -117,13 +122,13 @@ def solve(
     rng = np.random.default_rng(2)
     target = np.asarray(target, dtype=float)
     problem = _FrameProblem(mech, frame, target, p, None, t)
-    closed = nearest_closed_position(mech.compiled, mech.clamp(q), problem.p, t, start=np.array(q, dtype=float))
+    closed = find_nearest_closed_position(mech.compiled, mech.clamp(q), problem.p, t, start=np.array(q, dtype=float))
     first = np.asarray(mech.assemble(q, p=problem.p, t=t)) if closed is None else closed
     still = _coordinates_moved_only_by(
         mech, speeds_without_effect(mech, frame, p, translation=target.shape == (3,), t=t)
     )
-    found: list[Reach] = []
-    best: Reach | None = None
+    found: list[IKResult] = []
+    best: IKResult | None = None
     for k in range(restarts + 1):
         if step is not None:
             step(k, restarts + 1)
@@ -131,25 +136,25 @@ def solve(
         attempt = problem.solve(np.where(still, first, start), 100)
         if best is None or attempt.residual < best.residual:
             best = attempt
-        if attempt.reached:
-            found.append(replace(attempt, q=with_nearest_turns(mech, attempt.q, np.asarray(q, dtype=float))))
+        if attempt.is_reached:
+            found.append(replace(attempt, q=shift_to_nearest_turns(mech, attempt.q, np.asarray(q, dtype=float))))
     if not found:
         return (best,) if best is not None else ()
     found.sort(key=lambda attempt: float(np.linalg.norm(mech.difference(np.asarray(q), attempt.q))))
-    return _without_duplicates(mech, found, p, t)
+    return _remove_duplicates(mech, found, p, t)
 
 
-def _without_duplicates(
-    mech: Mechanism, found: Sequence[Reach], p: Mapping[str, float] | None, t: float
-) -> tuple[Reach, ...]:
+def _remove_duplicates(
+    mech: Mechanism, results: Sequence[IKResult], p: Mapping[str, float] | None, t: float
+) -> tuple[IKResult, ...]:
     """The poses without duplicates; the first of each group of equivalent ones is kept."""
     from core.constraints.mobility.constraint_rank import PositionConstraints
 
     in_loops = {joint for loop in mech.loops for joint in loop.joints}
     looped = np.array([coordinate.joint in in_loops for coordinate in mech.coordinates])
-    mark_of = PoseMarks(PositionConstraints(mech.compiled, p, t)) if looped.any() else None
-    kept: list[tuple[Reach, Array]] = []
-    for each in found:
+    mark_of = PoseFingerprint(PositionConstraints(mech.compiled, p, t)) if looped.any() else None
+    kept: list[tuple[IKResult, Array]] = []
+    for each in results:
         mark = np.zeros(0) if mark_of is None else mark_of(each.q)
         if not any(_is_same_pose(mech, (each.q, mark), (other.q, seen), looped) for other, seen in kept):
             kept.append((each, mark))
@@ -157,15 +162,15 @@ def _without_duplicates(
 
 
 def _is_same_pose(
-    mech: Mechanism, one: tuple[Array, Array], other: tuple[Array, Array], looped: NDArray[np.bool_]
+    mech: Mechanism, one: tuple[Array, Array], other: tuple[Array, Array], is_loop_coordinate: NDArray[np.bool_]
 ) -> bool:
-    """True if two poses are equal up to irrelevant differences in the flagged coordinates. one, other : pose and its
-    identifying numbers"""
-    if distance(mech, one[0], np.where(looped, one[0], other[0])) > SAME_POSE:
+    """Return True if two poses are equal up to irrelevant differences in the flagged coordinates. one, other : pose and
+    its identifying numbers"""
+    if pose_distance(mech, one[0], np.where(is_loop_coordinate, one[0], other[0])) > SAME_POSE:
         return False
-    if distance(mech, one[0], other[0]) <= SAME_POSE:
+    if pose_distance(mech, one[0], other[0]) <= SAME_POSE:
         return True
-    return bool(looped.any() and np.max(np.abs(one[1] - other[1])) <= APART)
+    return bool(is_loop_coordinate.any() and np.max(np.abs(one[1] - other[1])) <= APART)
 
 
 def speeds_without_effect(
@@ -183,7 +188,7 @@ def speeds_without_effect(
     largest = max(float(np.max(np.abs(columns), initial=0.0)), 1e-300)
     moving = np.max(np.abs(columns), axis=(0, 1), initial=0.0) > STILL_TOLERANCE * largest
     if mech.constrained:
-        rows = np.max([np.abs(dense(mech.compiled.constraint_matrix(q, p))) for q in poses], axis=0) > 0.0
+        rows = np.max([np.abs(to_dense(mech.compiled.constraint_matrix(q, p))) for q in poses], axis=0) > 0.0
         while (grown := moving | rows[rows[:, moving].any(axis=1)].any(axis=0)).sum() > moving.sum():
             moving = grown
     return np.asarray(~moving)
@@ -194,7 +199,7 @@ def coordinates_without_effect(
 ) -> tuple[str, ...]:
     """Names of coordinates that move the frame at no pose; for a ball joint its name."""
     flags = _coordinates_moved_only_by(mech, speeds_without_effect(mech, frame, p, translation=translation, t=t))
-    plain = set(plain_coordinates(mech).values())
+    plain = set(coordinates_by_speed(mech).values())
     names = [c.name if c.name in plain else c.joint for c, idle in zip(mech.coordinates, flags, strict=True) if idle]
     return tuple(dict.fromkeys(names))
 
@@ -202,17 +207,17 @@ def coordinates_without_effect(
 def _coordinates_moved_only_by(mech: Mechanism, speeds: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """(nq,) True for coordinates that only these speeds (nv,) move."""
     flags = np.zeros(mech.nq, dtype=bool)
-    plain = {name: k for k, name in plain_coordinates(mech).items()}
+    plain = {name: k for k, name in coordinates_by_speed(mech).items()}
     for at, coordinate in enumerate(mech.coordinates):
         k = plain.get(coordinate.name)
         flags[at] = speeds[mech.joint_v(coordinate.joint)].all() if k is None else speeds[k]
     return flags
 
 
-def self_motions(
+def count_self_motions(
     mech: Mechanism, q: Array, frame: str, target: Any, p: Mapping[str, float] | None = None, *, t: float = 0.0
 ) -> int:
-    """Number of degrees of freedom that remain while the target stays met.
+    """Number of degrees of freedom with which the machine can still move while the frame stays at the target.
 
     They are the motions that constraints leave and that do not move the frame, as far as they go on: at a singular pose
     some end at once, and a way along them the target is met only back at the pose. Joints that never move the frame (of
@@ -221,7 +226,7 @@ def self_motions(
     from core.constraints.mobility.constraint_rank import PositionConstraints
 
     constraints = PositionConstraints(mech.compiled, p, t)
-    N = constraints.motions(q)
+    N = constraints.free_motions(q)
     rows = np.asarray(mech.jacobian(q, frame, p=p)) @ N
     rows[3:] /= constraints.size
     asked = rows[3:] if np.shape(target) == (3,) else rows
@@ -235,15 +240,15 @@ def _is_self_motion(
     mech: Mechanism, q: Array, v: Array, frame: str, target: Any, p: Mapping[str, float] | None, t: float
 ) -> bool:
     step = v * (SELF_MOTION / float(np.max(np.abs(v))))
-    ahead = nearest_closed_position(mech.compiled, mech.clamp(mech.integrate(q, step, 1.0)), p, t, start=q)
+    ahead = find_nearest_closed_position(mech.compiled, mech.clamp(mech.integrate(q, step, 1.0)), p, t, start=q)
     if ahead is None:
         return False
-    found = reach(mech, ahead, frame, target, p, iterations=100, t=t)
-    return found.reached and distance(mech, q, found.q) > 0.5 * SELF_MOTION
+    found = move_frame_to_target(mech, ahead, frame, target, p, iterations=100, t=t)
+    return found.is_reached and pose_distance(mech, q, found.q) > 0.5 * SELF_MOTION
 
 
 class _FrameProblem:
-    """Inverse kinematics of one frame and target, with all data that is constant between steps."""
+    """Inverse kinematics problem of one frame and target, with all data that stay constant between steps."""
 
     def __init__(
         self,
@@ -263,12 +268,12 @@ class _FrameProblem:
         self.settle = 1e-12
         self.bounds = speed_bounds(mech)
 
-    def solve(self, q: Array, iterations: int) -> Reach:
+    def solve(self, q: Array, iterations: int) -> IKResult:
         """Pose found by Levenberg–Marquardt iteration from q."""
         mech = self.mech
         damping, longest, done = FIRST_DAMPING, math.inf, 0
         q = self.mech.clamp(q)
-        error, jacobian = self._error(q), self._jacobian(q)
+        error, jacobian = self._weighted_error(q), self._jacobian(q)
         for done in range(iterations):  # noqa: B007
             norm = float(error @ error)
             if norm < TOLERANCE**2:
@@ -283,8 +288,8 @@ class _FrameProblem:
                 step = _damped_step(jacobian, error, damping, free)
             if longest < math.inf and 2.0 * float(error @ jacobian @ step) < self.settle * norm:
                 break
-            trial = self._moved_by_step(q, step)
-            trial_error = self._error(trial)
+            trial = self._step_along(q, step)
+            trial_error = self._weighted_error(trial)
             if float(trial_error @ trial_error) < norm:
                 gain = norm - float(trial_error @ trial_error)
                 q, error, jacobian = trial, trial_error, self._jacobian(trial)
@@ -295,23 +300,23 @@ class _FrameProblem:
                 damping, longest = 10.0 * damping, SHORTER * math.sqrt(float(step @ step))
                 if damping > LARGEST_DAMPING:
                     break
-        position, orientation = self._errors(q)
-        return Reach(q, math.sqrt(float(error @ error)), position, orientation, at_limits(mech, q), done)
+        position, orientation = self._position_and_angle_errors(q)
+        return IKResult(q, math.sqrt(float(error @ error)), position, orientation, coordinates_at_limits(mech, q), done)
 
-    def _moved_by_step(self, q: Array, step: Array) -> Array:
+    def _step_along(self, q: Array, step: Array) -> Array:
         moved = self.mech.clamp(self.mech.integrate(q, step, 1.0))
         if not self.mech.constrained:
             return moved
-        closed = nearest_closed_position(self.mech.compiled, moved, self.p, self.t, start=q)
+        closed = find_nearest_closed_position(self.mech.compiled, moved, self.p, self.t, start=q)
         return q if closed is None else closed
 
     def _target_point_pose(self, q: Array) -> Array:
-        """(4, 4) axes of the frame at the point that is to meet the target."""
+        """(4, 4) pose with the axes of the frame and its origin at the point that should meet the target."""
         X_WF = np.array(self.mech.frame(q, self.frame, p=self.p))
         X_WF[:3, 3] += X_WF[:3, :3] @ self.point
         return X_WF
 
-    def _error(self, q: Array) -> Array:
+    def _weighted_error(self, q: Array) -> Array:
         X_WF = self._target_point_pose(q)
         error = self.position - X_WF[:3, 3]
         if self.rotation is None:
@@ -324,12 +329,12 @@ class _FrameProblem:
             arm = np.asarray(self.mech.frame(q, self.frame, p=self.p))[:3, :3] @ self.point
             jacobian[3:] += np.cross(jacobian[:3], arm, axisb=-1, axisa=0).T
         if self.mech.constrained:
-            jacobian = jacobian @ self._projection(q)
+            jacobian = jacobian @ self._constraint_projection(q)
         if self.rotation is None:
             return jacobian[3:]
         return np.concatenate([self._length_scale(q) * jacobian[:3], jacobian[3:]])
 
-    def _projection(self, q: Array) -> Array:
+    def _constraint_projection(self, q: Array) -> Array:
         """(nv, nv) projection 1 − G⁺G onto the joint speeds that all constraints admit."""
         G = np.asarray(self.mech.constraint_jacobian(q, p=self.p))
         return np.eye(self.mech.nv) - np.linalg.pinv(G, rcond=1e-7) @ G
@@ -342,7 +347,7 @@ class _FrameProblem:
             self.weight = float(np.clip(linear / angular, 0.01, 10.0)) if angular > 1e-9 else 1.0
         return self.weight
 
-    def _errors(self, q: Array) -> tuple[float, float]:
+    def _position_and_angle_errors(self, q: Array) -> tuple[float, float]:
         X_WF = self._target_point_pose(q)
         position = float(np.linalg.norm(self.position - X_WF[:3, 3]))
         if self.rotation is None:
@@ -359,14 +364,14 @@ class _FrameProblem:
         return free
 
 
-def _damped_step(jacobian: Array, error: Array, damping: float, free: NDArray[np.bool_]) -> Array:
+def _damped_step(jacobian: Array, error: Array, damping: float, free_speeds: NDArray[np.bool_]) -> Array:
     """Δ = Jᵀ (J Jᵀ + λ² I)⁻¹ e over the free columns, at most LARGEST_STEP long."""
     step = np.zeros(jacobian.shape[1])
-    columns = jacobian[:, free]
+    columns = jacobian[:, free_speeds]
     if columns.size:
         gram = columns @ columns.T
         gram.flat[:: len(gram) + 1] += damping * (1e-6 + np.trace(gram) / len(gram))
-        step[free] = columns.T @ np.linalg.solve(gram, error)
+        step[free_speeds] = columns.T @ np.linalg.solve(gram, error)
     length = math.sqrt(float(step @ step))
     limit = LARGEST_STEP * math.sqrt(max(1, len(step)))
     return step * (limit / length) if length > limit else step
@@ -396,7 +401,7 @@ def speed_bounds(mech: Mechanism) -> tuple[NDArray[np.intp], NDArray[np.intp], A
     )
 
 
-def at_limits(mech: Mechanism, q: Sequence[float] | Array, tolerance: float = 1e-9) -> tuple[str, ...]:
+def coordinates_at_limits(mech: Mechanism, q: Sequence[float] | Array, tolerance: float = 1e-9) -> tuple[str, ...]:
     """Names of the coordinates at (or beyond) a limit; those of cut joints last."""
     own = [
         c.name

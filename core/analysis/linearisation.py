@@ -1,4 +1,4 @@
-"""Linearised motion on the constraint manifold about a state.
+"""Linearised motion about a state, on the constraint manifold.
 
 At a closed state (q, v) with accelerations a and multipliers λ, displacements ξ and changes of speed δv obey
 
@@ -35,13 +35,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.held_state import HeldState, speeds_named, well_conditioned_speeds
+from core.analysis.held_state import ConstrainedState, speeds_by_name, well_conditioned_speeds
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.named_values import one_state
+from core.constraints.named_values import single_state
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.programs.derivatives import Equations, derivatives
+from core.programs.derivatives import EquationDerivatives, program_derivatives
 from core.programs.junctions import NEGLIGIBLE_DAMPING
 
 Array = NDArray[np.float64]
@@ -50,78 +50,79 @@ Complex = NDArray[np.complex128]
 STILL = 1e-7
 """Magnitude of an eigenvalue, relative to the largest (and 1e-9 1/s), below which it counts as zero."""
 UNMOVED = 1e-7
-"""Joint displacement, relative to the largest force-element state, below which a mode moves no joint, but for rounding
-error."""
+"""Joint displacement, relative to the largest force-element state, below which a mode counts as moving no joint; what
+remains is rounding error."""
 
 
-class Reduction(NamedTuple):
-    """Eliminated states x = T ξ + Y y + T_p w as functions of displacements (nx, nv), kept states (nx, ny) and inputs
-    (nx, m); kept : indices of the kept states"""
+class StateReduction(NamedTuple):
+    """Eliminated states x = T ξ + Y y + T_p w as functions of displacements (nx, nv), retained states (nx, ny) and
+    inputs (nx, m); kept : indices of the retained states"""
 
     T: Array
     Y: Array
     T_p: Array
     kept: list[int]
 
-    def of(self, slopes: Equations) -> Equations:
-        """Derivatives by displacements, kept states and inputs."""
+    def of(self, derivatives: EquationDerivatives) -> EquationDerivatives:
+        """Derivatives with respect to displacements, retained states and inputs."""
         kept = self.kept
-        return slopes._replace(
-            f_q=slopes.f_q + slopes.f_x @ self.T,
-            f_x=slopes.f_x @ self.Y,
-            f_p=slopes.f_p + slopes.f_x @ self.T_p,
-            x_q=(slopes.x_q + slopes.x_x @ self.T)[kept],
-            x_v=slopes.x_v[kept],
-            x_x=(slopes.x_x @ self.Y)[kept],
-            x_p=(slopes.x_p + slopes.x_x @ self.T_p)[kept],
+        return derivatives._replace(
+            f_q=derivatives.f_q + derivatives.f_x @ self.T,
+            f_x=derivatives.f_x @ self.Y,
+            f_p=derivatives.f_p + derivatives.f_x @ self.T_p,
+            x_q=(derivatives.x_q + derivatives.x_x @ self.T)[kept],
+            x_v=derivatives.x_v[kept],
+            x_x=(derivatives.x_x @ self.Y)[kept],
+            x_p=(derivatives.x_p + derivatives.x_x @ self.T_p)[kept],
         )
 
 
-def reduction(mech: Mechanism, slopes: Equations) -> Reduction:
-    """Kept states of a machine in small motions, and how the others follow."""
-    followed = _without_damper_states(slopes) if len(slopes.sum_w) else _all_states_kept(slopes)
+def reduce_states(mech: Mechanism, derivatives: EquationDerivatives) -> StateReduction:
+    """Choose the states that a machine retains in small motions, and express the others by them."""
+    followed = _eliminate_damper_states(derivatives) if len(derivatives.sum_w) else _keep_all_states(derivatives)
     counters = {state for state, _ in mech.compiled.elements.turn_counters.values()}
     lasting = [k for k, state in enumerate(followed.kept) if state not in counters]
     return followed._replace(Y=followed.Y[:, lasting], kept=[followed.kept[k] for k in lasting])
 
 
-def names_of(mech: Mechanism, found: Reduction) -> tuple[str, ...]:
-    """Names of the kept states."""
-    return tuple(mech.x_names[k] for k in found.kept)
+def kept_state_names(mech: Mechanism, reduction: StateReduction) -> tuple[str, ...]:
+    """Names of the retained states."""
+    return tuple(mech.x_names[k] for k in reduction.kept)
 
 
-def _all_states_kept(slopes: Equations) -> Reduction:
-    nx, nv = slopes.x_q.shape
-    return Reduction(np.zeros((nx, nv)), np.eye(nx), np.zeros((nx, slopes.f_p.shape[1])), list(range(nx)))
+def _keep_all_states(derivatives: EquationDerivatives) -> StateReduction:
+    nx, nv = derivatives.x_q.shape
+    return StateReduction(np.zeros((nx, nv)), np.eye(nx), np.zeros((nx, derivatives.f_p.shape[1])), list(range(nx)))
 
 
-def _without_damper_states(slopes: Equations) -> Reduction:
+def _eliminate_damper_states(derivatives: EquationDerivatives) -> StateReduction:
     import scipy.linalg
 
-    C = -0.5 * (slopes.sum_w + slopes.sum_w.T)
+    C = -0.5 * (derivatives.sum_w + derivatives.sum_w.T)
     sizes, axes = np.linalg.eigh(C)
     W = axes[:, sizes <= NEGLIGIBLE_DAMPING * max(float(np.max(np.abs(sizes))), 1e-300)]
-    L_q, L_x, L_p = (W.T @ each for each in (slopes.sum_q, slopes.sum_x, slopes.sum_p))
+    L_q, L_x, L_p = (W.T @ each for each in (derivatives.sum_q, derivatives.sum_x, derivatives.sum_p))
     inverse = -np.linalg.pinv(L_x, rcond=RANK_TOLERANCE)
     free = scipy.linalg.null_space(L_x, rcond=RANK_TOLERANCE)
     kept = _pivot_states(free)
     Y = free @ np.linalg.inv(free[kept])
     T, T_p = (particular - Y @ particular[kept] for particular in (inverse @ L_q, inverse @ L_p))
-    return Reduction(T, Y, T_p, kept)
+    return StateReduction(T, Y, T_p, kept)
 
 
-def _pivot_states(free: Array) -> list[int]:
-    """Indices of the states that best determine the columns of free (nx, ny)."""
+def _pivot_states(free_motions: Array) -> list[int]:
+    """Indices of the states that best determine the columns of free_motions (nx, ny)."""
     import scipy.linalg
 
-    if not free.size:
+    if not free_motions.size:
         return []
-    pivots = scipy.linalg.qr(free.T, mode="economic", pivoting=True)[2]
-    return sorted(int(i) for i in pivots[: free.shape[1]])
+    pivots = scipy.linalg.qr(free_motions.T, mode="economic", pivoting=True)[2]
+    return sorted(int(i) for i in pivots[: free_motions.shape[1]])
 
 
 class SmallMotions(NamedTuple):
-    """Coefficients of small motions by the columns z = (s, u, y, w); k independent coordinates, ny states, m inputs.
+    """Coefficients of the linearised equations for the columns z = (s, u, y, w); k independent coordinates, ny states,
+    m inputs.
 
     displacement, speed, acceleration : (nv, n) ξ, δv, δa; states : (nx, n) δx; rates : (2k + ny, n) of (s, u, y)
     load : (nv, n) what δλ must carry, Gᵀ δλ; mass : (k, k) reduced mass matrix
@@ -146,14 +147,20 @@ class SmallMotions(NamedTuple):
         return self.rates[:, len(self.rates) :]
 
 
-def small_motions(held: HeldState, slopes: Equations, found: Reduction, B: Array, chosen: list[int]) -> SmallMotions:
-    """Small motions about a held state. slopes : including the joint rows (`HeldState.slopes`), by all states; B : (nv,
-    k) motions of the independent speeds"""
-    e = found.of(slopes)
-    k, ny, m = len(chosen), len(found.kept), slopes.f_p.shape[1]
+def linearise_small_motions(
+    state: ConstrainedState,
+    derivatives: EquationDerivatives,
+    reduction: StateReduction,
+    B: Array,
+    independent: list[int],
+) -> SmallMotions:
+    """Linearise the motion about a held state. derivatives : including the joint rows (`extend_derivatives`), with
+    respect to all states; B : (nv, k) motions of the independent speeds"""
+    e = reduction.of(derivatives)
+    k, ny, m = len(independent), len(reduction.kept), derivatives.f_p.shape[1]
     of_s, of_u, of_y, of_w = np.split(np.eye(2 * k + ny + m), [k, 2 * k, 2 * k + ny])
-    mass = held.constraints.compiled.mass_matrix(held.q, held.constraints.p)
-    M, follow = B.T @ mass @ B, held.particular(B, chosen)
+    mass = state.constraints.compiled.mass_matrix(state.q, state.constraints.p)
+    M, follow = B.T @ mass @ B, state.particular_solution(B, independent)
     displacement = B @ of_s + follow(-e.s_p) @ of_w
     speed = B @ of_u + follow(-(e.Gv_q @ displacement + e.Gv_p @ of_w))
     f = e.f_q @ displacement + e.f_v @ speed + e.f_x @ of_y + e.f_p @ of_w
@@ -161,8 +168,8 @@ def small_motions(held: HeldState, slopes: Equations, found: Reduction, B: Array
     faster = np.linalg.solve(M, -B.T @ (f + mass @ c)) if k else np.zeros((0, f.shape[1]))
     acceleration = B @ faster + c
     own = e.x_q @ displacement + e.x_v @ speed + e.x_x @ of_y + e.x_p @ of_w
-    states = found.T @ displacement + found.Y @ of_y + found.T_p @ of_w
-    moving = of_u + (e.turn @ displacement)[chosen]
+    states = reduction.T @ displacement + reduction.Y @ of_y + reduction.T_p @ of_w
+    moving = of_u + (e.turn @ displacement)[independent]
     rates = np.concatenate([moving, faster, own])
     return SmallMotions(displacement, speed, acceleration, states, rates, mass @ acceleration + f, M)
 
@@ -222,7 +229,7 @@ class Linearisation:
 
     @property
     def stability(self) -> str:
-        """Stability: "stable", "asymptotically stable", "indifferent" or "unstable"."""
+        """Verdict on stability: "stable", "asymptotically stable", "indifferent" or "unstable"."""
         largest = float(np.max(np.abs(self.eigenvalues), initial=0.0))
         tolerance = max(STILL * largest, 1e-9)
         real = self.eigenvalues.real
@@ -245,7 +252,7 @@ def linearise(
     friction: bool = True,
     motors: bool = True,
 ) -> Linearisation:
-    """Linearised motion about a state.
+    """Linearise the motion about a state.
 
     q : (nq,), closed first; v : (nv,) or by name, default rest, made consistent as by `Mechanism.assemble`
     tau : (nv,) joint forces, constant, default none
@@ -256,47 +263,53 @@ def linearise(
     Raises ModelError when the named coordinates do not determine the rest.
     """
     constraints = PositionConstraints(mech.compiled, p, t)
-    q = one_state(mech.compiled, q)
+    q = single_state(mech.compiled, q)
     q = np.asarray(mech.assemble(q, p=constraints.p, t=t, limits=False)) if constraints.rows else q
     tau = np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float)
     speeds = np.asarray(mech.assemble(q, {} if v is None else v, p=constraints.p, t=t, limits=False)[1])
-    x = states_at_rest(constraints, q, near)
-    held = HeldState(constraints, q, speeds, tau, x, friction, motors)
-    N = held.motions
-    chosen = speeds_named(mech, coordinates, N) if coordinates else well_conditioned_speeds(constraints, N)
+    x = force_states_at_rest(constraints, q, near)
+    held = ConstrainedState(constraints, q, speeds, tau, x, friction, motors)
+    N = held.free_motions
+    chosen = speeds_by_name(mech, coordinates, N) if coordinates else well_conditioned_speeds(constraints, N)
     B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
     a, multipliers, carried = held.motion(B, chosen)
     state = {"q": q, "v": speeds, "u": a, "x": x, "t": mech.clock(t, constraints.p)}
-    slopes = held.slopes(derivatives(mech.compiled.program)(state, multipliers, constraints.p), a, carried)
-    found = reduction(mech, slopes)
-    small, states = small_motions(held, slopes, found, B, chosen), names_of(mech, found)
+    slopes = held.extend_derivatives(
+        program_derivatives(mech.compiled.program)(state, multipliers, constraints.p), a, carried
+    )
+    found = reduce_states(mech, slopes)
+    small, states = linearise_small_motions(held, slopes, found, B, chosen), kept_state_names(mech, found)
     A, M = small.A, small.mass
     eigenvalues, vectors = np.linalg.eig(A) if len(A) else (np.zeros(0, complex), np.zeros((0, 0), complex))
     order = np.lexsort((eigenvalues.imag, np.round(np.abs(eigenvalues), 9)))
     eigenvalues, vectors = eigenvalues[order], vectors[:, order]
     names = tuple(mech.v_names[i] for i in chosen)
-    modes = modes_of(eigenvalues, B @ vectors[: len(chosen)], constraints, vectors[2 * len(chosen) :], states)
-    words = held.modes.names(held.modes.stuck), held.modes.names(list(held.modes.sliding)), held.modes.stops.names
-    limits = held.saturated, held.limited, held.overrun
+    modes = vibration_modes(eigenvalues, B @ vectors[: len(chosen)], constraints, vectors[2 * len(chosen) :], states)
+    words = (
+        held.modes.coordinate_names(held.modes.stuck),
+        held.modes.coordinate_names(list(held.modes.sliding)),
+        held.modes.stops.names,
+    )
+    limits = held.saturated_speeds, held.speed_limited_coordinates, held.overrun_coordinates
     return Linearisation(names, states, A, eigenvalues, B, M, modes, np.asarray(a[chosen]), q, *words, *limits)
 
 
-def balanced(slopes: Equations) -> Equations:
-    """Derivatives with massless junctions eliminated: they stay in static balance and follow the bodies."""
-    count = len(slopes.follow)
+def eliminate_junctions(derivatives: EquationDerivatives) -> EquationDerivatives:
+    """Derivatives with massless junctions eliminated, which remain in static balance and follow the bodies."""
+    count = len(derivatives.follow)
     if not count:
-        return slopes
-    return slopes._replace(
-        f_q=slopes.f_q + slopes.f_x[:, :count] @ slopes.follow,
-        f_x=slopes.f_x[:, count:],
-        x_q=slopes.x_q[count:] + slopes.x_x[count:, :count] @ slopes.follow,
-        x_v=slopes.x_v[count:],
-        x_x=slopes.x_x[count:, count:],
+        return derivatives
+    return derivatives._replace(
+        f_q=derivatives.f_q + derivatives.f_x[:, :count] @ derivatives.follow,
+        f_x=derivatives.f_x[:, count:],
+        x_q=derivatives.x_q[count:] + derivatives.x_x[count:, :count] @ derivatives.follow,
+        x_v=derivatives.x_v[count:],
+        x_x=derivatives.x_x[count:, count:],
     )
 
 
-def states_at_rest(constraints: PositionConstraints, q: Array, near: Array | None = None) -> Array:
-    """(nx,) force-element states at rest: junctions in balance, series dampers relaxed so that springs are at rest
+def force_states_at_rest(constraints: PositionConstraints, q: Array, near: Array | None = None) -> Array:
+    """(nx,) force-element states at rest: junctions in balance, series dampers relaxed so that springs have their free
     length, and turn counters nearest to `near`."""
     compiled = constraints.compiled
     if not compiled.nx:
@@ -306,17 +319,17 @@ def states_at_rest(constraints: PositionConstraints, q: Array, near: Array | Non
     return x
 
 
-def modes_of(
+def vibration_modes(
     eigenvalues: Complex, shapes: Complex, constraints: PositionConstraints, inner: Complex, states: Sequence[str]
 ) -> tuple[Mode, ...]:
-    """Vibration modes, one for each conjugate pair, and one for a double zero. inner : components of force-element
-    states"""
+    """Vibration modes: one for each conjugate pair of eigenvalues, and one for a double zero. inner : components of
+    force-element states"""
     result = []
     largest = float(np.max(np.abs(eigenvalues), initial=0.0))
     for value, shape, own in zip(eigenvalues, shapes.T, inner.T, strict=True):
         if value.imag < -STILL * largest:
             continue
-        scaled = shape / constraints.units
+        scaled = shape / constraints.speed_units
         at = int(np.argmax(np.abs(scaled)))
         if len(own) and abs(scaled[at]) <= UNMOVED * float(np.max(np.abs(own))):
             result.append(Mode(complex(value), np.zeros_like(shape), states[int(np.argmax(np.abs(own)))]))

@@ -24,13 +24,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.actuators import HELD_TOLERANCE, Actuators, default_actuators, transmission
+from core.analysis.actuators import HELD_TOLERANCE, Actuators, actuator_transmission, default_actuators
 from core.constraints.assembly import random_pose
 from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.later import dataclass
 from core.mechanism import Mechanism
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.programs.compiled import Compiled, once
+from core.programs.compiled import CompiledModel, cache_per_model
 
 Array = NDArray[np.float64]
 Kind = Literal["velocity", "force"]
@@ -38,20 +38,20 @@ Part = Literal["translation", "rotation"]
 Space = Literal["translation", "rotation", "both"]
 
 SAMPLES = 4
-"""Number of random poses for finding the dimension of reachable velocities."""
+"""Number of random poses at which the dimension of the frame's velocities is determined."""
 IMMOBILE = 1e-12
 """Singular value (m or 1) below which a frame counts as immobile."""
 
 WORDS = ("none", "x", "y", "xy", "z", "xz", "yz", "xyz")
-"""Code → the axes along which the frame can move."""
+"""Code → description of the axes along which the frame can move."""
 PLANARITY_SAMPLES = 8
 TOLERANCE = 1e-9
 """Entry of the Jacobian, relative to the largest, below which it counts as zero."""
 
 
 @dataclass(frozen=True)
-class Measures:
-    """Scalar measures of an ellipsoid of dimension m (from its m largest singular values σ).
+class EllipsoidMeasures:
+    """Scalar measures of an ellipsoid of dimension m, from its m largest singular values σ.
 
     volume : c_m ∏r with c_m = π^(m/2)/Γ(m/2 + 1) (an area for m = 2, a length for m = 1)
     eccentricity : smallest radius / largest radius, 1 for a sphere
@@ -68,8 +68,8 @@ class Measures:
 
 @dataclass(frozen=True)
 class Manipulability:
-    """An ellipsoid at a pose: centre (3,) m, world; axes (3, 3), columns, world, right-handed; radii (3,), of the
-    ellipsoid's kind, in the order of the axes: largest first; singular (3,) σ belonging to the axes.
+    """An ellipsoid at a pose: centre (3,) m, world; axes (3, 3), columns, world, right-handed; radii (3,) of the
+    velocity or force ellipsoid, in the order of the axes, largest first; singular (3,) values σ of the axes.
 
     loose : (nv, r) speeds that the actuators neither cause nor stop; where they move the frame, σ is infinite.
     """
@@ -78,13 +78,13 @@ class Manipulability:
     axes: Array
     radii: Array
     singular: Array
-    measures: Measures
+    measures: EllipsoidMeasures
     loose: Array
 
 
 class ActuatedJacobian(NamedTuple):
-    """Jacobian of a frame by actuator speeds: matrix (6, k), rows [ω; v], world axes; loose (nv, r), see
-    `Transmission`, and uncontrolled (6, r), the frame's velocities along them."""
+    """Jacobian of a frame with respect to actuator speeds: matrix (6, k), rows [ω; v], world axes; loose (nv, r), see
+    `ActuatorTransmission`, and uncontrolled (6, r), the frame's velocities in these motions."""
 
     matrix: Array
     loose: Array
@@ -95,39 +95,41 @@ class ActuatedJacobian(NamedTuple):
         if space == "both":
             scale = np.repeat([1.0, 1.0 / length], 3)[:, None]
             return scale * self.matrix, scale * self.uncontrolled
-        return part_of(self.matrix, space), part_of(self.uncontrolled, space)
+        return jacobian_rows(self.matrix, space), jacobian_rows(self.uncontrolled, space)
 
 
-def part_of(jacobian: Array, part: Part) -> Array:
+def jacobian_rows(jacobian: Array, part: Part) -> Array:
     """(3, nv) translational or rotational rows of a 6×nv Jacobian [ω; v]."""
     return jacobian[3:] if part == "translation" else jacobian[:3]
 
 
-def dimension(mech: Mechanism, frame: str, part: Space = "translation", p: Mapping[str, float] | None = None) -> int:
+def velocity_dimension(
+    mech: Mechanism, frame: str, part: Space = "translation", p: Mapping[str, float] | None = None
+) -> int:
     """Dimension of the space of frame velocities at generic poses: for translation 3, 2 for planar arms, 1, or 0 if the
     frame cannot move; up to 6 for both parts together.
 
     The largest numerical rank at a few random poses (always the same ones).
     """
-    return dimensions(mech, frame, p)[part]
+    return velocity_dimensions(mech, frame, p)[part]
 
 
-def dimensions(mech: Mechanism, frame: str, p: Mapping[str, float] | None = None) -> dict[Space, int]:
+def velocity_dimensions(mech: Mechanism, frame: str, p: Mapping[str, float] | None = None) -> dict[Space, int]:
     """Dimension of the frame's velocities for translation, rotation and both; see `dimension`."""
-    known = _known_dimensions(mech.compiled)
+    known = _dimension_cache(mech.compiled)
     key = (frame, tuple(mech.parameter_values(p)))
     if key not in known:
-        known[key] = _dimensions(mech, frame, p)
+        known[key] = _compute_dimensions(mech, frame, p)
     return known[key]
 
 
-@once
-def _known_dimensions(compiled: Compiled) -> dict[tuple[object, ...], dict[Space, int]]:
+@cache_per_model
+def _dimension_cache(compiled: CompiledModel) -> dict[tuple[object, ...], dict[Space, int]]:
     """Cache of `dimensions`."""
     return {}
 
 
-def _dimensions(mech: Mechanism, frame: str, p: Mapping[str, float] | None) -> dict[Space, int]:
+def _compute_dimensions(mech: Mechanism, frame: str, p: Mapping[str, float] | None) -> dict[Space, int]:
     if not mech.nv:
         return {"translation": 0, "rotation": 0, "both": 0}
     rng = np.random.default_rng(1)
@@ -135,9 +137,9 @@ def _dimensions(mech: Mechanism, frame: str, p: Mapping[str, float] | None) -> d
     moved = [free_jacobian(mech, q, frame, p) for q in poses]
     size = characteristic_length(mech, p)
     return {
-        "translation": max(rank(J[3:]) for J in moved),
-        "rotation": max(rank(J[:3]) for J in moved),
-        "both": max(rank(np.concatenate([J[:3], J[3:] / size])) for J in moved),
+        "translation": max(numerical_rank(J[3:]) for J in moved),
+        "rotation": max(numerical_rank(J[:3]) for J in moved),
+        "both": max(numerical_rank(np.concatenate([J[:3], J[3:] / size])) for J in moved),
     }
 
 
@@ -146,15 +148,16 @@ def characteristic_length(mech: Mechanism, p: Mapping[str, float] | None = None)
     return PositionConstraints(mech.compiled, p).size
 
 
-def rank(matrix: Array) -> int:
+def numerical_rank(matrix: Array) -> int:
     """Numerical rank of a matrix (r, c): singular values above RANK_TOLERANCE of the largest."""
     sigma = np.linalg.svd(matrix, compute_uv=False)
     return int(np.sum(sigma > RANK_TOLERANCE * sigma[0])) if len(sigma) and sigma[0] > IMMOBILE else 0
 
 
 def free_jacobian(mech: Mechanism, q: Array, frame: str, p: Mapping[str, float] | None = None) -> Array:
-    """(6, k) Jacobian of a frame, rows [ω; v], by the free motions, which are orthonormal in units of the machine."""
-    motions = PositionConstraints(mech.compiled, p, drivers=False).motions(q)
+    """(6, k) Jacobian of a frame, rows [ω; v], with respect to the free motions, which are orthonormal in units of the
+    machine."""
+    motions = PositionConstraints(mech.compiled, p, drivers=False).free_motions(q)
     return np.asarray(mech.jacobian(q, frame, p=p)) @ motions
 
 
@@ -162,11 +165,11 @@ def actuated_jacobian(
     mech: Mechanism,
     q: Array,
     frame: str,
-    chosen: Actuators | None = None,
+    actuators: Actuators | None = None,
     p: Mapping[str, float] | None = None,
 ) -> ActuatedJacobian:
-    """Jacobian of a frame by actuator speeds, default those of `default_actuators`."""
-    speeds, loose = transmission(mech, q, chosen or default_actuators(mech.compiled), p)
+    """Jacobian of a frame with respect to actuator speeds, by default those of `default_actuators`."""
+    speeds, loose = actuator_transmission(mech, q, actuators or default_actuators(mech.compiled), p)
     J = np.asarray(mech.jacobian(q, frame, p=p))
     return ActuatedJacobian(J @ speeds, loose, J @ loose)
 
@@ -195,9 +198,9 @@ def manipulability(
     jacobian = actuated_jacobian(mech, q, frame, chosen, p)
     center = np.array(mech.frame(q, frame, p=p))[:3, 3]
     matrix, uncontrolled = jacobian.part(part)
-    slides = chosen.slides(mech)
+    slides = chosen.translating_mask(mech)
     weighed = matrix * np.where(slides & ~slides.all(), length, 1.0)
-    return manipulability_of_jacobian(weighed, center, kind, m, uncontrolled, jacobian.loose)
+    return ellipsoid_of_jacobian(weighed, center, kind, m, uncontrolled, jacobian.loose)
 
 
 def singular_values(matrix: Array, uncontrolled: Array, m: int) -> tuple[Array, Array]:
@@ -214,13 +217,13 @@ def singular_values(matrix: Array, uncontrolled: Array, m: int) -> tuple[Array, 
     return sigma[:m], np.concatenate([endless, across @ u], axis=1)
 
 
-def manipulability_of_jacobian(
+def ellipsoid_of_jacobian(
     jacobian: Array,
     center: Array,
     kind: Kind = "velocity",
     m: int | None = None,
     uncontrolled: Array | None = None,
-    loose: Array | None = None,
+    free_speeds: Array | None = None,
 ) -> Manipulability:
     """The ellipsoid of a (3, k) Jacobian of translation or rotation about a centre (3,)."""
     free = np.zeros((3, 0)) if uncontrolled is None else uncontrolled
@@ -229,44 +232,47 @@ def manipulability_of_jacobian(
         u[:, 2] = -u[:, 2]
     if m is None:
         m = int(np.count_nonzero(sigma))
-    still = np.zeros((0, 0)) if loose is None else loose
+    still = np.zeros((0, 0)) if free_speeds is None else free_speeds
     if kind == "velocity":
-        return Manipulability(center, u, sigma, sigma, measures(sigma[:m], sigma[:m]), still)
+        return Manipulability(center, u, sigma, sigma, compute_measures(sigma[:m], sigma[:m]), still)
     with np.errstate(divide="ignore"):
         radii = 1.0 / sigma
-    within = measures(radii[:m], sigma[:m])
+    within = compute_measures(radii[:m], sigma[:m])
     order = [2, 1, 0]  # largest radius first; turning the middle axis keeps the axes right-handed
     axes = u[:, order]
     axes[:, 1] = -axes[:, 1]
     return Manipulability(center, axes, radii[order], sigma[order], within, still)
 
 
-def measures(radii: Array, singular: Array) -> Measures:
+def compute_measures(radii: Array, singular: Array) -> EllipsoidMeasures:
     """Scalar measures of an ellipsoid from its radii (m,) and singular values (m,)."""
     m = len(radii)
     if m == 0:
-        return Measures(0.0, 0.0, 0.0, 0.0, 0.0, math.inf)
+        return EllipsoidMeasures(0.0, 0.0, 0.0, 0.0, 0.0, math.inf)
     unit = math.pi ** (m / 2.0) / math.gamma(m / 2.0 + 1.0)
     low, high = float(np.min(singular)), float(np.max(singular))
-    product = _product(radii)
-    return Measures(
+    product = _product_of_radii(radii)
+    return EllipsoidMeasures(
         volume=unit * product,
         eccentricity=low / high if 0.0 < high < math.inf else 0.0,
         smallest=float(np.min(radii)),
         geometric_mean=product ** (1.0 / m),
-        yoshikawa=_product(singular),
+        yoshikawa=_product_of_radii(singular),
         condition=high / low if low > 0.0 and high < math.inf else math.inf,
     )
 
 
-def _product(values: Sequence[float] | Array) -> float:
-    """Product of radii; undefined if one is zero and another infinite."""
+def _product_of_radii(values: Sequence[float] | Array) -> float:
+    """Product of the radii; undefined if one is zero and another infinite."""
     with np.errstate(invalid="ignore"):
         return float(np.prod(values))
 
 
-def planarity(mech: Mechanism, frame: str, reference: str = "world", p: Mapping[str, float] | None = None) -> int:
-    """Code 0 … 7 of a frame's translations, along the axes of the reference frame in the reference configuration."""
+def translation_axes_code(
+    mech: Mechanism, frame: str, reference: str = "world", p: Mapping[str, float] | None = None
+) -> int:
+    """Code 0 … 7 for the axes, of the reference frame in the reference configuration, along which a frame can
+    translate: sum of 1 for x, 2 for y, 4 for z."""
     if not mech.nv:
         return 0
     rng = np.random.default_rng(1)

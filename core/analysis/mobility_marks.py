@@ -1,4 +1,4 @@
-"""Results of the mobility analysis attached to components of a pose: place, direction and text.
+"""Results of the mobility analysis at a pose, attached to components as marks with a position, a direction and a text.
 
 Redundant constraints and contradictions stand at their joints, constraints and drivers; a freedom at the joint that a
 person would move, or at the body that moves alone; every moving body has the screw of its motion besides. What is lost
@@ -13,10 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.body_motions import screw_of_twist
-from core.analysis.singular_directions import LostDirection, SingularDirections, Stiffness
+from core.analysis.body_motions import screw_from_twist
+from core.analysis.singular_directions import LeastResistedMotion, LostDirection, SingularDirections
 from core.analysis.tool_frame import tool_frame
-from core.constraints.mobility.findings import concerned
+from core.constraints.mobility.findings import conflicting_elements
 from core.constraints.mobility.free_motions import FreeMotion
 from core.constraints.mobility.mobility import Mobility
 from core.errors import AssemblyError, KinetostatError
@@ -36,15 +36,15 @@ SHORTEST_PITCH = 1e-6
 
 
 @dataclass(frozen=True)
-class Mark:
-    """A mobility result at one component.
+class MobilityMark:
+    """A result of the mobility analysis at one component.
 
     ref : (collection, name) of the component; place, direction : (3,) world, m; form : what is marked about the
     direction (rotation, screw) or along it (translation), "" where there is none; pitch : of a screw, m/rad
-    text : in words, without numbers; brief : the same in a word or two, "" where there are no fewer
-    share : what is left of a direction that is being lost, 0: nothing; motion : number of the free motion, from 1
-    others : further components that have a part in it
-    chief : whether it stands for the others of its motion; those of bodies are shown for chosen bodies
+    text : description without numbers; brief : the same in one or two words, "" if the text is that short
+    share : remaining share of mobility in a lost direction, 0: none; motion : number of the free motion, from 1
+    others : further components concerned
+    chief : True if it represents all marks of its motion; marks of bodies are shown for selected bodies
     """
 
     kind: Kind
@@ -61,24 +61,24 @@ class Mark:
     brief: str = ""
 
     @property
-    def refs(self) -> tuple[Ref, ...]:
-        """All components concerned, the marked one first."""
+    def element_refs(self) -> tuple[Ref, ...]:
+        """All components concerned, beginning with the marked one."""
         return (self.ref, *(ref for ref in self.others if ref != self.ref))
 
 
 @dataclass(frozen=True)
-class Diagnosis:
-    """Marks of a pose; mobility : the analysis they come from, None if the machine does not close; problem : the
-    reason"""
+class PoseDiagnosis:
+    """Marks of a pose; mobility : the analysis on which they are based, None if the machine does not close; problem :
+    the reason"""
 
-    marks: tuple[Mark, ...]
+    marks: tuple[MobilityMark, ...]
     mobility: Mobility | None
     problem: str = ""
 
 
-class MobilityMarks:
-    """Maker of mobility marks for any pose of a machine, for parameter values and a frame whose lost directions are
-    marked."""
+class MobilityMarker:
+    """Builder of mobility marks for any pose of a machine, with given parameter values and a frame whose lost
+    directions are marked."""
 
     def __init__(self, mech: Mechanism, frame: str = "", p: Mapping[str, float] | None = None) -> None:
         self.mech, self.p = mech, p
@@ -86,86 +86,111 @@ class MobilityMarks:
         self._joints: dict[str, Joint] = {joint.name: joint for joint in mech.model.expanded.joints}
         self._implicit: dict[str, Joint] = {joint.name: joint for joint in mech.implicit_joints}
 
-    def at(self, q: Array) -> Diagnosis:
-        """Marks at a pose (nq,), which is closed first, so that they agree with `mobility(q)`."""
+    def at(self, q: Array) -> PoseDiagnosis:
+        """Marks at a pose (nq,); the loops are closed first, so that the marks agree with `mobility(q)`."""
         try:
             found = self.mech.mobility(q, self.p)
         except AssemblyError as error:
-            refs = tuple(ref for ref in concerned(error) if ref[0])
+            refs = tuple(ref for ref in conflicting_elements(error) if ref[0])
             places = _ElementPositions(self.mech, q, self.p)
             text = "cannot be satisfied"
-            marks = tuple(Mark("conflict", ref, f"{ref[1]} {text}", places.of(ref), others=refs) for ref in refs)
-            return Diagnosis(marks, None, error.what)
+            marks = tuple(
+                MobilityMark("conflict", ref, f"{ref[1]} {text}", places.position_of(ref), others=refs) for ref in refs
+            )
+            return PoseDiagnosis(marks, None, error.what)
         except KinetostatError as error:
-            return Diagnosis((), None, error.what)
+            return PoseDiagnosis((), None, error.what)
         places = _ElementPositions(self.mech, found.q, self.p)
         marks = (
             *self._constraint_marks(found, places),
             *self._free_motion_marks(found, places),
             *self._lost_direction_marks(found, places),
         )
-        return Diagnosis(marks, found)
+        return PoseDiagnosis(marks, found)
 
     # ----------------------------------------------------------------------------- too much
 
-    def _constraint_marks(self, found: Mobility, places: _ElementPositions) -> Iterator[Mark]:
+    def _constraint_marks(self, mobility: Mobility, positions: _ElementPositions) -> Iterator[MobilityMark]:
         """Marks of redundant constraints and of drivers that contradict or repeat others."""
-        for item in found.redundant:
+        for item in mobility.redundant:
             ref = item.collection, item.joint
             form: Form = "rotation" if item.motion == "rotation" else "translation" if item.motion else ""
-            yield Mark("redundant", ref, item.component, places.of(ref), item.direction, form, others=item.others)
-        for fault in found.driver_faults:
+            yield MobilityMark(
+                "redundant", ref, item.component, positions.position_of(ref), item.direction, form, others=item.others
+            )
+        for fault in mobility.driver_faults:
             ref = "drivers", fault.driver
             others = tuple(("drivers", name) for name in fault.others)
             kind: Kind = "conflict" if fault.contradicts else "redundant"
-            yield Mark(kind, ref, fault.text, places.of(ref), others=others)
+            yield MobilityMark(kind, ref, fault.text, positions.position_of(ref), others=others)
 
     # ----------------------------------------------------------------------------- freedoms
 
-    def _free_motion_marks(self, found: Mobility, places: _ElementPositions) -> Iterator[Mark]:
-        if not found.motions:
+    def _free_motion_marks(self, mobility: Mobility, positions: _ElementPositions) -> Iterator[MobilityMark]:
+        if not mobility.motions:
             return
-        speeds = np.column_stack([motion.speeds for motion in found.motions])
-        twists = self._singular.twists(found.q, speeds)
-        joints = self._singular.relative(found.q, twists)
+        speeds = np.column_stack([motion.speeds for motion in mobility.motions])
+        twists = self._singular.body_twists(mobility.q, speeds)
+        joints = self._singular.joint_twists(mobility.q, twists)
         rows = {joint.name: k for k, joint in enumerate(self._singular.joints)}
-        for k, motion in enumerate(found.motions):
-            head = f"motion {k + 1}" if len(found.motions) > 1 else "free"
+        for k, motion in enumerate(mobility.motions):
+            head = f"motion {k + 1}" if len(mobility.motions) > 1 else "free"
             chief = None
             if not motion.idle:
                 joint = next((name for name, _ in motion.joints if name in rows), "")
                 if joint:
-                    chief = self._screw_parts(found, joints[rows[joint], :, k], places.of(("joints", joint)))
+                    chief = self._screw_from_twist(
+                        mobility, joints[rows[joint], :, k], positions.position_of(("joints", joint))
+                    )
                     does = "slides" if chief[0] == "translation" else "turns"
-                    yield self._free_motion_mark(found, k, ("joints", joint), f"{head}: {joint} {does}", *chief)
-            for body, mark in self._body_screws(found, k, twists, places):
-                alone = chief is None and body == self._representative_body(motion, found)
+                    yield self._free_motion_mark(mobility, k, ("joints", joint), f"{head}: {joint} {does}", *chief)
+            for body, mark in self._body_screws(mobility, k, twists, positions):
+                alone = chief is None and body == self._representative_body(motion, mobility)
                 does = "spins about its own axis" if motion.idle else _motion_verb(mark[0])
                 text = f"{'idle' if motion.idle else head}: {body} {does}"
-                yield self._free_motion_mark(found, k, ("bodies", body), text, *mark, alone)
+                yield self._free_motion_mark(mobility, k, ("bodies", body), text, *mark, alone)
 
     def _free_motion_mark(
-        self, found: Mobility, k: int, ref: Ref, text: str, form: Form, place: Array, direction: Array, pitch: float,
-        chief: bool = True,
-    ) -> Mark:  # fmt: skip
-        motion = found.motions[k]
-        kind: Kind = "idle" if motion.idle else "singular" if found.singular else "free"
-        if kind == "singular" and chief:
-            text += f" ({found.at_pose} degrees of freedom here, {found.dof} nearby)"
+        self,
+        mobility: Mobility,
+        k: int,
+        ref: Ref,
+        text: str,
+        form: Form,
+        position: Array,
+        direction: Array,
+        pitch: float,
+        is_representative: bool = True,
+    ) -> MobilityMark:
+        motion = mobility.motions[k]
+        kind: Kind = "idle" if motion.idle else "singular" if mobility.singular else "free"
+        if kind == "singular" and is_representative:
+            text += f" ({mobility.at_pose} degrees of freedom here, {mobility.dof} nearby)"
         others = tuple(
             ("joints", name) if name in self._joints else ("bodies", self._implicit[name].child)
             for name, _ in motion.joints
             if name in self._joints or name in self._implicit
         )
-        brief = "" if len(found.motions) == 1 or motion.idle else f"motion {k + 1}"
+        brief = "" if len(mobility.motions) == 1 or motion.idle else f"motion {k + 1}"
         if brief and kind == "singular":
-            brief += f" of {len(found.motions)} here"
-        return Mark(
-            kind, ref, text, _as_triple(place), _as_triple(direction), form, pitch, 0.0, k + 1, others, chief, brief
+            brief += f" of {len(mobility.motions)} here"
+        return MobilityMark(
+            kind,
+            ref,
+            text,
+            _to_float_triple(position),
+            _to_float_triple(direction),
+            form,
+            pitch,
+            0.0,
+            k + 1,
+            others,
+            is_representative,
+            brief,
         )
 
     def _body_screws(
-        self, found: Mobility, k: int, twists: Mapping[str, Array], places: _ElementPositions
+        self, mobility: Mobility, k: int, twists: Mapping[str, Array], positions: _ElementPositions
     ) -> Iterator[tuple[str, tuple[Form, Array, Array, float]]]:
         """Instantaneous screw of every body that moves."""
         bodies = [body.name for body in self.mech.model.expanded.bodies if body.name in twists]
@@ -174,21 +199,24 @@ class MobilityMarks:
         for name in bodies:
             V = twists[name][:, k]
             if _twist_norm(V, size) > STILL_FRACTION * fastest:
-                yield name, self._screw_parts(found, V, places.of(("bodies", name)))
+                yield name, self._screw_from_twist(mobility, V, positions.position_of(("bodies", name)))
 
-    def _screw_parts(self, found: Mobility, V: Array, point: Sequence[float]) -> tuple[Form, Array, Array, float]:
-        """(form, place, direction, pitch) of a twist [ω; v] with v at a point; a translation is placed at the point."""
+    def _screw_from_twist(
+        self, mobility: Mobility, V: Array, point: Sequence[float]
+    ) -> tuple[Form, Array, Array, float]:
+        """Return (form, position, direction, pitch) of a twist [ω; v] with v at a point; a translation is positioned at
+        that point."""
         size = self._singular.constraints.size
         V = np.where(np.abs(V) > STILL_FRACTION * _twist_norm(V, size) * np.array([1.0] * 3 + [size] * 3), V, 0.0)
-        screw = screw_of_twist(V, np.array(point))
+        screw = screw_from_twist(V, np.array(point))
         if screw.kind in ("translation", "rest"):
             return "translation", np.array(point), screw.direction, 0.0
         slides = abs(screw.pitch) > SHORTEST_PITCH * size
         return "screw" if slides else "rotation", screw.point, screw.direction, screw.pitch if slides else 0.0
 
-    def _representative_body(self, motion: FreeMotion, found: Mobility) -> str:
-        """Body that shows a motion which no one-coordinate joint shows: the idle body, the free one, or the child of
-        the first joint."""
+    def _representative_body(self, motion: FreeMotion, mobility: Mobility) -> str:
+        """Body that represents a motion in which no one-coordinate joint moves: the idle body, the free body, or the
+        child of the first joint."""
         if motion.idle:
             return motion.idle.split(", ")[0]
         name = motion.joints[0][0] if motion.joints else ""
@@ -197,24 +225,36 @@ class MobilityMarks:
 
     # ----------------------------------------------------------------------------- what is lost
 
-    def _lost_direction_marks(self, found: Mobility, places: _ElementPositions) -> Iterator[Mark]:
-        for lost in self._singular.of_frame(found.q):
+    def _lost_direction_marks(self, mobility: Mobility, positions: _ElementPositions) -> Iterator[MobilityMark]:
+        for lost in self._singular.lost_frame_directions(mobility.q):
             ref = _frame_ref(self.mech, lost.frame)
             form: Form = "translation" if lost.part == "translation" else "rotation"
             text = f"{lost.frame} {_lost_direction_text(lost)}"
-            yield Mark("singular", ref, text, places.of(ref), _as_triple(lost.direction), form, share=lost.share)
-        joints = self._singular.of_joints(found.q)
-        axes = self._joint_axes(found)
+            yield MobilityMark(
+                "singular",
+                ref,
+                text,
+                positions.position_of(ref),
+                _to_float_triple(lost.direction),
+                form,
+                share=lost.share,
+            )
+        joints = self._singular.immobile_joints(mobility.q)
+        axes = self._joint_axes(mobility)
         for name, share in joints.items():
             slides = self._joints[name].info.is_slider()
             text = f"{name} {'can hardly move' if share else 'cannot move'} here"
             form = "translation" if slides else "rotation"
             ref = "joints", name
-            yield Mark("singular", ref, text, places.of(ref), _as_triple(axes[name]), form, share=share)
-        soft = self._singular.least_constrained_motion(found.q)
+            yield MobilityMark(
+                "singular", ref, text, positions.position_of(ref), _to_float_triple(axes[name]), form, share=share
+            )
+        soft = self._singular.least_constrained_motion(mobility.q)
         if soft is not None:
-            yield from self._loose_motion_mark(found, soft, "near a singular pose: * is barely constrained", places)
-        loose = self._singular.least_controlled_motion(found.q)
+            yield from self._loose_motion_mark(
+                mobility, soft, "near a singular pose: * is barely constrained", positions
+            )
+        loose = self._singular.least_controlled_motion(mobility.q)
         if loose is not None:
             names = self._singular.actuators.names
             actuators = names[0] if len(names) == 1 else "all actuators"
@@ -224,27 +264,31 @@ class MobilityMarks:
                 if loose.share
                 else f"* can move although {actuators} {are} locked"
             )
-            yield from self._loose_motion_mark(found, loose, held, places)
+            yield from self._loose_motion_mark(mobility, loose, held, positions)
 
     def _loose_motion_mark(
-        self, found: Mobility, soft: Stiffness, text: str, places: _ElementPositions
-    ) -> Iterator[Mark]:
-        """Mark of the joint that moves most in a barely constrained motion; text : with a * in place of the joint's
-        name"""
-        twists = self._singular.twists(found.q, soft.speeds[:, None])
-        joints = self._singular.relative(found.q, twists)[:, :, 0]
+        self, mobility: Mobility, stiffness: LeastResistedMotion, text: str, positions: _ElementPositions
+    ) -> Iterator[MobilityMark]:
+        """Mark of the joint that moves most in a barely constrained motion; text : with a * as placeholder for the
+        joint's name"""
+        twists = self._singular.body_twists(mobility.q, stiffness.speeds[:, None])
+        joints = self._singular.joint_twists(mobility.q, twists)[:, :, 0]
         if not len(joints):
             return
         size = self._singular.constraints.size
         k = max(range(len(joints)), key=lambda k: _twist_norm(joints[k], size))
         name = self._singular.joints[k].name
-        form, place, direction, pitch = self._screw_parts(found, joints[k], places.of(("joints", name)))
+        form, place, direction, pitch = self._screw_from_twist(
+            mobility, joints[k], positions.position_of(("joints", name))
+        )
         ref, words = ("joints", name), text.replace("*", name, 1)
-        yield Mark("singular", ref, words, _as_triple(place), _as_triple(direction), form, pitch, soft.share)
+        yield MobilityMark(
+            "singular", ref, words, _to_float_triple(place), _to_float_triple(direction), form, pitch, stiffness.share
+        )
 
-    def _joint_axes(self, found: Mobility) -> dict[str, Array]:
+    def _joint_axes(self, mobility: Mobility) -> dict[str, Array]:
         """(3,) axes, world, of joints with one degree of freedom."""
-        frames = self.mech.joint_poses(found.q, self.p)
+        frames = self.mech.joint_poses(mobility.q, self.p)
         values = self.mech.compiled.coordinates.numbers
         return {
             joint.name: frames[joint.name][0][:3, :3]
@@ -253,8 +297,8 @@ class MobilityMarks:
         }
 
 
-def tool_of_arm(mech: Mechanism) -> str:
-    """Frame whose lost directions are shown by default: the tool of an arm; "" for other machines."""
+def default_marked_frame(mech: Mechanism) -> str:
+    """Frame whose lost directions are marked by default: the tool of an arm; "" for other machines."""
     return "" if mech.constrained or not mech.nv else tool_frame(mech.model) or ""
 
 
@@ -267,16 +311,16 @@ class _ElementPositions:
         poses = np.asarray(mech.poses(q, p))
         self._frames = dict(zip(mech.frame_names, poses[:, :3, 3], strict=True))
 
-    def of(self, ref: Ref) -> tuple[float, float, float]:
+    def position_of(self, ref: Ref) -> tuple[float, float, float]:
         """Position of a joint's frame b, of a body's or frame's origin, of the centre of an element's frames, or else
         the world origin."""
         collection, name = ref
         if collection == "joints" and name in self._joints:
-            return _as_triple(self._joints[name][1][:3, 3])
+            return _to_float_triple(self._joints[name][1][:3, 3])
         if collection in ("bodies", "frames"):
-            return _as_triple(self._frames.get(name, np.zeros(3)))
+            return _to_float_triple(self._frames.get(name, np.zeros(3)))
         found = next((each for each in getattr(self._model, collection, ()) if each.name == name), None)
-        return _as_triple(np.mean(list(self._element_positions(found)) or [np.zeros(3)], axis=0))
+        return _to_float_triple(np.mean(list(self._element_positions(found)) or [np.zeros(3)], axis=0))
 
     def _element_positions(self, element: object) -> Iterator[Array]:
         """Positions of the joint, frames or sensor that a constraint or driver refers to."""
@@ -318,6 +362,6 @@ def _unit_vector(vector: Array) -> Array:
     return vector / max(float(np.linalg.norm(vector)), 1e-300)
 
 
-def _as_triple(vector: Sequence[float] | Array) -> tuple[float, float, float]:
+def _to_float_triple(vector: Sequence[float] | Array) -> tuple[float, float, float]:
     x, y, z = map(float, vector)
     return x, y, z

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.actuators import Actuators, default_actuators
-from core.constraints.mobility.constraint_rank import PositionConstraints, rank_of
-from core.constraints.rest_position import rest
+from core.constraints.mobility.constraint_rank import PositionConstraints, rank_from_singular_values
+from core.constraints.rest_position import reference_position
 from core.errors import AssemblyError
 from core.later import dataclass
 from core.mechanism import Mechanism
-from core.numerics.matrix_forms import dense
+from core.numerics.matrix_forms import to_dense
 from core.numerics.tolerances import ACCEPTED_GAP
 
 Array = NDArray[np.float64]
@@ -31,7 +31,7 @@ Part = Literal["translation", "rotation", "rotation in place"]
 NEAR_SINGULAR_FRACTION = 0.1
 """Remaining share of mobility below which a pose counts as near-singular."""
 STANDSTILL_FRACTION = 1e-7
-"""Remaining share below which a direction counts as lost, and a joint as immobile."""
+"""Remaining share of mobility below which a direction counts as lost, and a joint as immobile."""
 SAMPLES = 6
 """Number of random poses of an open chain with which a pose is compared."""
 STEP = 1e-3
@@ -52,7 +52,7 @@ class LostDirection:
     share: float
 
 
-class Stiffness(NamedTuple):
+class LeastResistedMotion(NamedTuple):
     """The motion (nv,) that constraints, or locked actuators, resist least, and the remaining share of that
     resistance."""
 
@@ -89,8 +89,8 @@ class SingularDirections:
 
     # ----------------------------------------------------------------------------- asking
 
-    def of_frame(self, q: Array) -> tuple[LostDirection, ...]:
-        """Directions that the frame has lost, or nearly lost, at a closed pose."""
+    def lost_frame_directions(self, q: Array) -> tuple[LostDirection, ...]:
+        """Directions in which the frame cannot move, or hardly can, at a closed pose."""
         if not self.frame:
             return ()
         parts = self._pose_matrices(q)
@@ -103,9 +103,9 @@ class SingularDirections:
         new = (each for each in in_place if not any(abs(each.direction @ o.direction) > SAME_DIRECTION for o in turns))
         return (*found, *turns, *new)
 
-    def of_joints(self, q: Array) -> dict[str, float]:
-        """One-coordinate joints that are immobile here, or nearly, but move elsewhere: name → remaining share of the
-        speed."""
+    def immobile_joints(self, q: Array) -> dict[str, float]:
+        """One-coordinate joints that cannot move here, or hardly can, but move at other poses: name → remaining share
+        of the speed."""
         if not self.constraints.rows:
             return {}
         now, best = _largest_joint_speeds(self._pose_matrices(q).joints), self._reference_values.joints
@@ -116,42 +116,43 @@ class SingularDirections:
         }
         return {name: _rounded_share(share) for name, share in shares.items() if share < NEAR_SINGULAR_FRACTION}
 
-    def least_constrained_motion(self, q: Array) -> Stiffness | None:
-        """The motion that the constraints barely resist here but resist firmly elsewhere; None if there is none, or if
-        the motion is entirely free."""
+    def least_constrained_motion(self, q: Array) -> LeastResistedMotion | None:
+        """The motion that the constraints barely resist here but resist firmly at other poses; None if there is none,
+        or if the motion is entirely free."""
         best = self._reference_values.constraints
         rank = len(best)
         if not rank or not self.constraints.rows:
             return None
-        _, sigma, vt = np.linalg.svd(dense(self.constraints.scaled(q)))
+        _, sigma, vt = np.linalg.svd(to_dense(self.constraints.scaled_jacobian(q)))
         share = float(sigma[rank - 1] / best[-1])
-        if rank_of(sigma) < rank or not share < NEAR_SINGULAR_FRACTION:
+        if rank_from_singular_values(sigma) < rank or not share < NEAR_SINGULAR_FRACTION:
             return None
-        return Stiffness(self.constraints.units * vt[rank - 1], share)
+        return LeastResistedMotion(self.constraints.speed_units * vt[rank - 1], share)
 
-    def least_controlled_motion(self, q: Array) -> Stiffness | None:
-        """The motion that remains, or nearly remains, with all actuators locked: a singularity of the second type (see
-        `core.analysis.actuators`). None if there is none, or if more motions meet here than elsewhere."""
+    def least_controlled_motion(self, q: Array) -> LeastResistedMotion | None:
+        """The motion that is possible, or nearly possible, with all actuators locked: a singularity of the second type
+        (see `core.analysis.actuators`). None if there is none, or if more free motions exist here than at other poses.
+        """
         best = self._reference_values.actuators
-        N = self.constraints.motions(q)
+        N = self.constraints.free_motions(q)
         if not self.constraints.rows or not len(best) or N.shape[1] != len(best):
             return None
         _, sigma, right = np.linalg.svd(self._actuator_speeds(N))
         share = float(sigma[-1] / best[-1])
-        return Stiffness(N @ right[-1], _rounded_share(share)) if share < NEAR_SINGULAR_FRACTION else None
+        return LeastResistedMotion(N @ right[-1], _rounded_share(share)) if share < NEAR_SINGULAR_FRACTION else None
 
     # ----------------------------------------------------------------------------- measuring
 
     def _actuator_speeds(self, N: Array) -> Array:
         """(m, k) actuator speeds in motions (nv, k), in units of the machine."""
-        return (N / self.constraints.units[:, None])[list(self.actuators.indices)]
+        return (N / self.constraints.speed_units[:, None])[list(self.actuators.indices)]
 
-    def twists(self, q: Array, N: Array) -> dict[str, Array]:
+    def body_twists(self, q: Array, N: Array) -> dict[str, Array]:
         """Body or frame → (6, k) [ω; v of its origin], rad/s and m/s, world axes, for speeds N (nv, k)."""
         mech = self.mech
         return dict(zip(mech.frame_names, np.asarray(mech.frames_jacobian(q, p=self.p)) @ N, strict=True))
 
-    def relative(self, q: Array, twists: Mapping[str, Array]) -> Array:
+    def joint_twists(self, q: Array, twists: Mapping[str, Array]) -> Array:
         """(joints, 6, k) twist of each one-coordinate joint's child relative to its parent, at the joint."""
         mech = self.mech
         places = dict(zip(mech.frame_names, np.asarray(mech.poses(q, self.p))[:, :3, 3], strict=True))
@@ -169,40 +170,45 @@ class SingularDirections:
 
     def _pose_matrices(self, q: Array) -> _PoseMatrices:
         constraints, size = self.constraints, self.constraints.size
-        N = constraints.motions(q)
-        twists = self.twists(q, N)
-        relative = self.relative(q, twists)
+        N = constraints.free_motions(q)
+        twists = self.body_twists(q, N)
+        relative = self.joint_twists(q, twists)
         relative[:, 3:] /= size
         frame = twists.get(self.frame, np.zeros((6, N.shape[1])))
-        sigma = np.linalg.svd(dense(constraints.scaled(q)), compute_uv=False) if constraints.rows else np.zeros(0)
-        held = np.asarray(sigma[: rank_of(sigma)], dtype=np.float64)
+        sigma = (
+            np.linalg.svd(to_dense(constraints.scaled_jacobian(q)), compute_uv=False)
+            if constraints.rows
+            else np.zeros(0)
+        )
+        held = np.asarray(sigma[: rank_from_singular_values(sigma)], dtype=np.float64)
         return _PoseMatrices(frame[3:] / size, frame[:3], relative, held, self._actuator_speeds(N))
 
     @staticmethod
-    def _rotations_in_place(parts: _PoseMatrices, rank: int) -> Array:
-        """(3, k) rotations by motions that leave the frame's origin fixed; rank : of its translations elsewhere"""
-        return parts.rotation @ np.linalg.svd(parts.translation)[2][rank:].T
+    def _rotations_in_place(matrices: _PoseMatrices, rank: int) -> Array:
+        """(3, k) rotations in motions that leave the frame's origin fixed; rank : of the frame's translations at other
+        poses"""
+        return matrices.rotation @ np.linalg.svd(matrices.translation)[2][rank:].T
 
     @cached_property
     def _reference_values(self) -> _ReferenceValues:
         """Largest singular values at other poses."""
         every = [self._pose_matrices(q) for q in self._comparison_poses()]
-        translation = _elementwise_largest(_nonzero_singular_values(each.translation) for each in every)
+        translation = _elementwise_maximum(_nonzero_singular_values(each.translation) for each in every)
         return _ReferenceValues(
             translation,
-            _elementwise_largest(_nonzero_singular_values(each.rotation) for each in every),
-            _elementwise_largest(
+            _elementwise_maximum(_nonzero_singular_values(each.rotation) for each in every),
+            _elementwise_maximum(
                 _nonzero_singular_values(self._rotations_in_place(each, len(translation))) for each in every
             ),
             np.max([_largest_joint_speeds(each.joints) for each in every], axis=0)
             if every
             else np.zeros(len(self.joints)),
-            _elementwise_largest(each.constraints for each in every),
-            _elementwise_largest(_nonzero_singular_values(each.actuators) for each in every),
+            _elementwise_maximum(each.constraints for each in every),
+            _elementwise_maximum(_nonzero_singular_values(each.actuators) for each in every),
         )
 
     def _comparison_poses(self) -> Iterable[Array]:
-        """Fixed set of poses for comparison; empty if the machine does not close at rest."""
+        """Fixed set of poses for comparison; empty if the machine does not close in the reference configuration."""
         if not self.mech.nv:
             return
         constraints, compiled = self.constraints, self.mech.compiled
@@ -211,42 +217,42 @@ class SingularDirections:
             yield from (compiled.coordinates.random(rng) for _ in range(SAMPLES))
             return
         try:
-            q, gap = constraints.closed(rest(compiled, self.p))
+            q, gap = constraints.closed(reference_position(compiled, self.p))
         except AssemblyError:
             return
         if gap < ACCEPTED_GAP:
             yield q
-            yield from constraints.poses_near(q)
+            yield from constraints.sample_poses_near(q)
 
-    def _lost_directions(self, q: Array, part: Part, matrix: Array, best: Array) -> list[LostDirection]:
-        rank = len(best)
+    def _lost_directions(self, q: Array, part: Part, matrix: Array, reference_values: Array) -> list[LostDirection]:
+        rank = len(reference_values)
         if not rank or not matrix.shape[1]:
             return []
         u, sigma, _ = np.linalg.svd(matrix)
-        shares = np.concatenate([sigma, np.zeros(3)])[:rank] / best
+        shares = np.concatenate([sigma, np.zeros(3)])[:rank] / reference_values
         gone = shares < STANDSTILL_FRACTION
         near = (shares < NEAR_SINGULAR_FRACTION) & ~gone
         directions = list(zip(u[:, :rank].T[near], shares[near], strict=True))
         if gone.any():
             across = u[:, rank - int(gone.sum()) :]
             if rank < 3:  # not all of them were ever there
-                across = self._reachable_nearby(q, part, across, int(gone.sum()))
+                across = self._directions_reachable_nearby(q, part, across, int(gone.sum()))
             directions += [(each, 0.0) for each in across.T]
         return [LostDirection(self.frame, part, each, float(share)) for each, share in directions]
 
-    def _reachable_nearby(self, q: Array, part: Part, across: Array, count: int) -> Array:
-        """(3, count) those of the directions (3, k) in which the frame moves at neighbouring poses."""
+    def _directions_reachable_nearby(self, q: Array, part: Part, directions: Array, count: int) -> Array:
+        """(3, count) the ones among the directions (3, k) in which the frame can move at neighbouring poses."""
         constraints, found = self.constraints, []
-        for direction in constraints.motions(q).T:
+        for direction in constraints.free_motions(q).T:
             for sign in (STEP, -STEP):
-                there, gap = constraints.closed(constraints.moved(q, sign * direction))
+                there, gap = constraints.closed(constraints.displace(q, sign * direction))
                 if gap < ACCEPTED_GAP:
                     parts = self._pose_matrices(there)
                     in_place = part == "rotation in place"
                     rank = len(self._reference_values.translation)
                     found.append(self._rotations_in_place(parts, rank) if in_place else getattr(parts, part))
-        u, _, _ = np.linalg.svd(across.T @ np.concatenate([np.zeros((3, 1)), *found], axis=1))
-        return np.asarray(across @ u[:, :count])
+        u, _, _ = np.linalg.svd(directions.T @ np.concatenate([np.zeros((3, 1)), *found], axis=1))
+        return np.asarray(directions @ u[:, :count])
 
 
 class _ReferenceValues(NamedTuple):
@@ -263,12 +269,12 @@ class _ReferenceValues(NamedTuple):
 def _nonzero_singular_values(matrix: Array) -> Array:
     """Nonzero singular values."""
     sigma = np.linalg.svd(matrix, compute_uv=False) if matrix.size else np.zeros(0)
-    return np.asarray(sigma[: rank_of(sigma)])
+    return np.asarray(sigma[: rank_from_singular_values(sigma)])
 
 
-def _elementwise_largest(every: Iterable[Array]) -> Array:
-    """Largest number at each index over several rows, of the longest rows only."""
-    rows = list(every)
+def _elementwise_maximum(vectors: Iterable[Array]) -> Array:
+    """Largest number at each index over several rows, considering only the longest rows."""
+    rows = list(vectors)
     rank = max((len(row) for row in rows), default=0)
     longest = [row for row in rows if len(row) == rank]
     return np.max(longest, axis=0) if rank else np.zeros(0)

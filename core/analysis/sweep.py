@@ -17,8 +17,8 @@ from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.edits import edits
-from core.model.parameters import value_of as parameter_value
-from core.model.units import display
+from core.model.parameters import evaluate_field as parameter_value
+from core.model.units import display_unit
 
 Array = NDArray[np.float64]
 RangeLike = tuple[str, float, float, int]
@@ -30,8 +30,8 @@ LIMIT_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Sweep:
-    """Poses along ranges. model : the machine with DH entries made parameters (else the given one); q : (n, nq); p :
-    parameter values per pose"""
+    """Poses along ranges. model : the machine, with swept DH entries replaced by parameters; q : (n, nq); p : parameter
+    values per pose"""
 
     model: Model
     mech: Mechanism
@@ -44,39 +44,40 @@ class Sweep:
         return len(self.p)
 
 
-def variables(model: Model, mech: Mechanism) -> dict[str, str]:
-    """Variables that can be swept: name → "coordinate", "parameter" or "entry", in this order of precedence."""
+def sweepable_variables(model: Model, mech: Mechanism) -> dict[str, str]:
+    """Variables that can be swept: name → "coordinate", "parameter" or "entry"; if a name has several meanings, the
+    first of these applies."""
     found = {c.name: "coordinate" for c in mech.coordinates if c.dimension != "none"}
-    for alias in (*coordinate_aliases(model), *_moving_entries(model)):
+    for alias in (*coordinate_aliases(model), *_joint_variable_entries(model)):
         found.setdefault(alias, "coordinate")
     for name in mech.p_names:
         found.setdefault(name, "parameter")
-    for entry in _constant_entries(model):
+    for entry in _constant_dh_entries(model):
         found.setdefault(entry, "entry")
     return found
 
 
-def dimension_of(model: Model, mech: Mechanism, name: str) -> str:
+def variable_dimension(model: Model, mech: Mechanism, name: str) -> str:
     """Dimension of a variable that can be swept."""
-    name = _coordinate_named(model, mech, name)
+    name = _resolve_coordinate(model, mech, name)
     for coordinate in mech.coordinates:
         if coordinate.name == name:
             return coordinate.dimension
     for parameter in model.parameters:
         if parameter.name == name:
             return parameter.dimension
-    if name in (entries := _constant_entries(model)):
+    if name in (entries := _constant_dh_entries(model)):
         return "angle" if entries[name][1].endswith(("alpha", "theta")) else "length"
     return "none"
 
 
-def value_of(model: Model, mech: Mechanism, q: Array, p: Mapping[str, float], name: str) -> float:
+def variable_value(model: Model, mech: Mechanism, q: Array, p: Mapping[str, float], name: str) -> float:
     """Present value of a variable that can be swept (SI)."""
-    coordinate = _coordinate_named(model, mech, name)
+    coordinate = _resolve_coordinate(model, mech, name)
     if coordinate in mech.q_names:
         return float(q[list(mech.q_names).index(coordinate)]) + _table_offset(model, mech, p, name)
-    if name in (entries := _constant_entries(model)):
-        return _entry_number(model, p, *entries[name])
+    if name in (entries := _constant_dh_entries(model)):
+        return _dh_entry_value(model, p, *entries[name])
     return float(model.values(dict(p))[name])
 
 
@@ -90,16 +91,16 @@ def sweep(
     sequential: bool = False,
     t: float = 0.0,
 ) -> Sweep:
-    """Poses along the ranges, n divisions giving n + 1 poses; without ranges the given pose alone.
+    """Poses along the ranges; n divisions give n + 1 poses. Without ranges, only the given pose.
 
     Raises ModelError if ranges that run together have unequal divisions, or a value is outside a joint's limits.
     """
-    names = variables(model, mech)
+    names = sweepable_variables(model, mech)
     promoted = model
     for name in dict.fromkeys(r[0] for r in ranges):
         if names[name] == "entry":
-            chain, path = _constant_entries(model)[name]
-            number = _entry_number(promoted, p, chain, path)
+            chain, path = _constant_dh_entries(model)[name]
+            number = _dh_entry_value(promoted, p, chain, path)
             promoted = edits.promote(promoted, "chains", chain, path, name)
             promoted = edits.change(promoted, "parameters", name, value=number)
     moved = mech.updated(promoted) if promoted is not model else mech
@@ -109,11 +110,11 @@ def sweep(
     for step in steps:
         parameters = {**p, **{n: x for n, x in step.items() if names[n] != "coordinate"}}
         coordinates = {
-            _coordinate_named(model, mech, n): x - _table_offset(promoted, moved, parameters, n)
+            _resolve_coordinate(model, mech, n): x - _table_offset(promoted, moved, parameters, n)
             for n, x in step.items()
             if names[n] == "coordinate"
         }
-        current = _moved_pose(moved, current, coordinates, parameters, t)
+        current = _move_coordinates(moved, current, coordinates, parameters, t)
         poses.append(current)
         values.append(parameters)
     return Sweep(promoted, moved, np.array(poses), tuple(values))
@@ -124,9 +125,9 @@ def _simultaneous_values(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
     if len(counts) > 1:
         divided = ", ".join(f"{name}: {divisions}" for name, *_, divisions in ranges)
         raise ModelError(
-            f"Variables that move together need equal divisions ({divided}).",
+            f"Variables swept together need equal numbers of divisions ({divided}).",
             where="option 'ranges'",
-            remedy="Give all the same number, or sweep them one after another.",
+            remedy="Give all of them the same number, or sweep them one after another.",
         )
     n = counts[0] if counts else 0
     return [
@@ -147,7 +148,9 @@ def _sequential_values(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
     return steps or [{}]
 
 
-def _moved_pose(mech: Mechanism, q: Array, coordinates: Mapping[str, float], p: Mapping[str, float], t: float) -> Array:
+def _move_coordinates(
+    mech: Mechanism, q: Array, coordinates: Mapping[str, float], p: Mapping[str, float], t: float
+) -> Array:
     if not coordinates and not mech.constrained:
         return q
     result = np.array(mech.move(q, coordinates, p=p, t=t))
@@ -155,20 +158,20 @@ def _moved_pose(mech: Mechanism, q: Array, coordinates: Mapping[str, float], p: 
     for coordinate in mech.coordinates:
         wanted = coordinates.get(coordinate.name)
         if wanted is not None and abs(result[index[coordinate.name]] - wanted) > LIMIT_TOLERANCE * (1.0 + abs(wanted)):
-            _refuse_value(coordinate.name, coordinate.dimension, wanted, coordinate.lower, coordinate.upper)
+            _raise_value_error(coordinate.name, coordinate.dimension, wanted, coordinate.lower, coordinate.upper)
     return result
 
 
-def _refuse_value(name: str, dimension: str, wanted: float, lower: float | None, upper: float | None) -> None:
-    unit, factor = display(dimension)
+def _raise_value_error(name: str, dimension: str, requested: float, lower: float | None, upper: float | None) -> None:
+    unit, factor = display_unit(dimension)
 
-    def shown(value: float | None) -> str:
+    def format_bound(value: float | None) -> str:
         return "unbounded" if value is None else f"{value / factor:.6g}{unit}"
 
     raise ModelError(
-        f"It cannot take the value {shown(wanted)}.",
+        f"It cannot take the value {format_bound(requested)}.",
         where=f"coordinate '{name}'",
-        remedy=f"It can run from {shown(lower)} to {shown(upper)}, as far as loops allow.",
+        remedy=f"It can run from {format_bound(lower)} to {format_bound(upper)}, as far as loops allow.",
     )
 
 
@@ -181,12 +184,12 @@ def coordinate_aliases(model: Model) -> dict[str, str]:
     return found
 
 
-def _coordinate_named(model: Model, mech: Mechanism, name: str) -> str:
-    """Coordinate that a name or symbol stands for; the name itself if there is none."""
+def _resolve_coordinate(model: Model, mech: Mechanism, name: str) -> str:
+    """Coordinate that a name or symbol denotes; the name itself if there is none."""
     if name in mech.q_names:
         return name
     aliases = coordinate_aliases(model)
-    if name in aliases or name in mech.p_names or name not in (own := _moving_entries(model)):
+    if name in aliases or name in mech.p_names or name not in (own := _joint_variable_entries(model)):
         return aliases.get(name, name)
     return own[name][0]
 
@@ -195,19 +198,19 @@ def _table_offset(model: Model, mech: Mechanism, p: Mapping[str, float], name: s
     """Offset that the DH table adds to the coordinate if the name is that of a DH entry; else 0."""
     if name in mech.q_names or name in mech.p_names or name in coordinate_aliases(model):
         return 0.0
-    own = _moving_entries(model).get(name)
-    return _entry_number(model, p, *own[1:]) if own else 0.0
+    own = _joint_variable_entries(model).get(name)
+    return _dh_entry_value(model, p, *own[1:]) if own else 0.0
 
 
-def _entry_number(model: Model, p: Mapping[str, float], chain: str, path: str) -> float:
-    """Number in a DH entry of a chain."""
+def _dh_entry_value(model: Model, p: Mapping[str, float], chain: str, path: str) -> float:
+    """Numerical value of a DH entry of a chain."""
     _, row, field = path.split(".")
     known = {name: x for name, x in p.items() if any(parameter.name == name for parameter in model.parameters)}
     return float(parameter_value(getattr(model.chain(chain).rows[int(row)], field), model.values(known)))
 
 
-def _moving_entries(model: Model) -> dict[str, tuple[str, str, str]]:
-    """DH entries moved by joints: name → (coordinate, chain, path of the field with the offset)."""
+def _joint_variable_entries(model: Model) -> dict[str, tuple[str, str, str]]:
+    """DH entries that vary with a joint: name → (coordinate, chain, path of the field with the offset)."""
     found: dict[str, tuple[str, str, str]] = {}
     for chain in model.chains:
         for i, row in enumerate(chain.rows):
@@ -218,7 +221,7 @@ def _moving_entries(model: Model) -> dict[str, tuple[str, str, str]]:
     return found
 
 
-def _constant_entries(model: Model) -> dict[str, tuple[str, str]]:
+def _constant_dh_entries(model: Model) -> dict[str, tuple[str, str]]:
     """Constant DH entries that are neither parameters nor joint variables: name → (chain, path of the field)."""
     taken = {parameter.name for parameter in model.parameters}
     found: dict[str, tuple[str, str]] = {}

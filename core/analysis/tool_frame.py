@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from core.errors import ModelError
-from core.mechanics.multibody.topology import Topology, topology_of
+from core.mechanics.multibody.topology import Topology, build_topology
 from core.model import WORLD, Model
 
 _TOOL_WORDS = ("tool", "tcp", "tool0", "ee", "end_effector", "hand", "gripper", "flange", "ee_link")
 
 
 def tool_frame(model: Model) -> str:
-    """Name of the default tool frame: the tool of the first DH chain; else a frame or body with such a name; else a
-    frame fixed to the body at the end of the longest chain of moving joints; else that body, or the last one fixed to
-    it; "world" without bodies."""
+    """Name of the default tool frame: the tool of the first DH chain; else a frame or body with a typical tool name;
+    else a frame fixed to the body at the end of the longest chain of moving joints; else that body, or the last one
+    fixed to it; "world" if there are no bodies."""
     if model.chains:
         return f"{model.chains[0].prefix}tool"
     plain = model.expanded
@@ -53,26 +53,26 @@ def _joint_depths(model: Model) -> dict[str, tuple[int, int]]:
     return depths
 
 
-def obstacle(model: Model) -> str:
-    """Reason why a model has no symbolic chain; '' if it has one."""
+def chain_obstacle_text(model: Model) -> str:
+    """Reason why no symbolic chain can be built of a model; '' if one can."""
     try:
-        topology = topology_of(model)
-        moving_path(topology, tool_frame(model))
+        topology = build_topology(model)
+        moving_joints_to_tip(topology, tool_frame(model))
     except ModelError as error:
         return f"The model has no symbolic chain: {error}"
-    if closing(topology) is None:
+    if closure_text(topology) is None:
         return ""
     return "The model has closed loops or constraints; this is for open chains. See “Loops in symbols”."
 
 
-def closing(topology: Topology) -> str | None:
-    """Description of the loop or constraint that makes a model no open chain; None for an open chain."""
+def closure_text(topology: Topology) -> str | None:
+    """Description of the loop or constraint due to which a model is not an open chain; None for an open chain."""
     if topology.cuts:
         return f"joint '{topology.cuts[0].name}'"
     return next((f"constraint '{each.name}'" for each in topology.model.constraints), None)
 
 
-def moving_path(topology: Topology, tip: str) -> list[str]:
+def moving_joints_to_tip(topology: Topology, tip: str) -> list[str]:
     """Names of the joints with coordinates from the world to the tip, without free (floating) joints."""
     kinds = {branch.joint.name: branch.joint for branch in topology.branches}
     path = [name for name in reversed(topology.path(tip)) if kinds[name].info.nq]

@@ -1,4 +1,4 @@
-"""Single place for starting subprocesses: worker processes of this program, and system programs.
+"""The only place where subprocesses are started: worker processes of this program, and system programs.
 
 Processes of this program import from where the program and its libraries lie, never from the folder that the user is in
 or that a model lies in: `python -P`, the program's own folder as working folder, and on the path only absolute folders.
@@ -29,35 +29,35 @@ LIBRARIES = ("numpy", "scipy", "casadi", "llvmlite", "yaml", "h5py", "vtkmodules
 LINES, LETTERS = 20, 300
 """Number of last lines of standard error that are kept, and of characters of the last one in a message."""
 LOOK = 0.1
-"""Seconds between two checks for cancellation."""
+"""Seconds between two polls for cancellation."""
 CLOSING = 1.0
 """Seconds to wait for the last output of a process that has ended."""
 
 
-def python(module: str, *arguments: str) -> list[str]:
+def module_command(module: str, *arguments: str) -> list[str]:
     """Command line that runs a module of the program."""
     personal = [] if site.ENABLE_USER_SITE else ["-s"]
     return [sys.executable, "-P", *personal, "-m", module, *arguments]
 
 
-def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Environment variables for a process of the program."""
-    path = {"PYTHONPATH": os.pathsep.join(folders()), "PYTHONSAFEPATH": "1"}
-    return {**os.environ, **ONE_THREAD, **path, **(more or {})}
+def process_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Environment variables for a subprocess of the program."""
+    path = {"PYTHONPATH": os.pathsep.join(import_folders()), "PYTHONSAFEPATH": "1"}
+    return {**os.environ, **ONE_THREAD, **path, **(extra or {})}
 
 
-def folders() -> list[str]:
+def import_folders() -> list[str]:
     """Absolute folders that a subprocess needs on its import path in addition to those of its Python: the program's,
     the user's PYTHONPATH, and those of libraries installed elsewhere."""
     given = "" if sys.flags.ignore_environment else os.environ.get("PYTHONPATH", "")
     loaded = [getattr(sys.modules.get(name), "__file__", None) for name in LIBRARIES]
     wanted = [str(ROOT), *filter(os.path.isabs, given.split(os.pathsep))]
     wanted += [os.path.dirname(os.path.dirname(file)) for file in loaded if file]
-    usual = {os.path.realpath(each) for each in _standard_folders()}
+    usual = {os.path.realpath(each) for each in _standard_import_folders()}
     return [each for each in dict.fromkeys(wanted) if os.path.realpath(each) not in usual]
 
 
-def _standard_folders() -> list[str]:
+def _standard_import_folders() -> list[str]:
     """Folders that any Python here has on its import path."""
     found = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     with contextlib.suppress(AttributeError):  # of some makers of environments
@@ -67,8 +67,8 @@ def _standard_folders() -> list[str]:
     return found
 
 
-def program(name: str) -> str | None:
-    """Path of a system program, searched only in the absolute folders of PATH; None if there is none."""
+def find_program(name: str) -> str | None:
+    """Find the path of a system program, searching only the absolute folders of PATH; None if it is not found."""
     endings = os.environ.get("PATHEXT", ".EXE").split(os.pathsep) if os.name == "nt" else [""]
     for folder in filter(os.path.isabs, os.get_exec_path()):
         for ending in endings:
@@ -78,16 +78,16 @@ def program(name: str) -> str | None:
     return None
 
 
-class Child:
+class Subprocess:
     """A subprocess of the program, with pipes. Raises OSError if it cannot start."""
 
     def __init__(self, module: str, *arguments: str, listens: bool = True) -> None:
         """module : module to run; listens : True to open its standard input"""
         pipe = subprocess.PIPE
         self.process: subprocess.Popen[bytes] = subprocess.Popen(
-            python(module, *arguments),
+            module_command(module, *arguments),
             cwd=ROOT,
-            env=environment(),
+            env=process_environment(),
             stdin=pipe if listens else subprocess.DEVNULL,
             stdout=pipe,
             stderr=pipe,
@@ -109,14 +109,14 @@ class Child:
         return self.process.poll() is None
 
     @property
-    def last_words(self) -> str:
+    def last_error_line(self) -> str:
         """Last line the process wrote to standard error; '' if there is none."""
         if not self.runs:
             self._reader.join(CLOSING)
         return self._lines[-1][:LETTERS].rstrip(".") if self._lines else ""
 
     def end(self) -> int:
-        """End the process at once; returns its exit code, or minus the signal that ended it."""
+        """Kill the process; return its exit code, or minus the signal that ended it."""
         if self.runs:
             self.process.kill()
         code = self.process.wait()
@@ -125,14 +125,14 @@ class Child:
                 self.process.stdin.close()
         return code
 
-    def ended(self) -> str:
-        """Description of how the process ended, to follow its name in a sentence."""
-        code, words = self.process.poll(), self.last_words
+    def describe_end(self) -> str:
+        """Return a description of how the process ended, to follow its name in a sentence."""
+        code, words = self.process.poll(), self.last_error_line
         how = "" if code is None else f"signal {-code}" if code < 0 else f"exit code {code}"
         return f"ended unexpectedly ({how}{f': {words}' if words else ''})"
 
 
-class Finished(NamedTuple):
+class ProcessResult(NamedTuple):
     """Result of a finished process: exit code, standard output and standard error."""
 
     code: int
@@ -140,47 +140,47 @@ class Finished(NamedTuple):
     errors: bytes
 
     @property
-    def last_words(self) -> str:
+    def last_error_line(self) -> str:
         """Last line of standard error; '' if there is none."""
         lines = self.errors.decode("utf-8", "replace").strip().splitlines()
         return lines[-1][:LETTERS].rstrip(".") if lines else ""
 
 
-def finished(
+def run_command(
     command: Sequence[str],
     folder: str | os.PathLike[str] = ROOT,
     *,
-    limit: float,
-    text: bytes = b"",
-    own: Mapping[str, str] | None = None,
-    look: Callable[[], object] = lambda: None,
-) -> Finished:
-    """Run a command to its end, in a process group of its own, so that none of its children is left behind.
+    timeout: float,
+    standard_input: bytes = b"",
+    environment_variables: Mapping[str, str] | None = None,
+    poll: Callable[[], object] = lambda: None,
+) -> ProcessResult:
+    """Run a command to its end, in a process group of its own, so that none of its child processes survives.
 
-    limit : s; text : its input; own : its environment, without it that of this process; look : called again and again,
-    what it raises ends the command. Raises OSError where it cannot begin, TimeoutError after the limit.
+    timeout : s; standard_input : bytes; environment_variables : default those of this one; poll : called repeatedly,
+    its exceptions end the command. Raises OSError if the command cannot start, TimeoutError after the timeout.
     """
-    pipe, until = subprocess.PIPE, time.monotonic() + limit
+    pipe, until = subprocess.PIPE, time.monotonic() + timeout
     with subprocess.Popen(
-        command, cwd=folder, env=own, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+        command, cwd=folder, env=environment_variables, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
     ) as process:
-        given: bytes | None = text
+        given: bytes | None = standard_input
         try:
             while True:
                 try:
                     output, errors = process.communicate(given, max(0.0, min(LOOK, until - time.monotonic())))
-                    return Finished(process.returncode, output, errors)
+                    return ProcessResult(process.returncode, output, errors)
                 except subprocess.TimeoutExpired:
                     given = None
-                look()
+                poll()
                 if time.monotonic() > until:
-                    raise TimeoutError(f"it did not finish within {limit:g} s")
+                    raise TimeoutError(f"it did not finish within {timeout:g} s")
         finally:
-            _end_group(process)
+            _kill_process_group(process)
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a process that still runs, or whose output is still open, and its whole group."""
+def _kill_process_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process that still runs, or whose output is still open, with its whole group."""
     if process.returncode is not None:
         return
     if hasattr(os, "killpg"):

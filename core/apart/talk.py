@@ -1,4 +1,4 @@
-"""Messages between the program and its worker processes: pickled objects on standard input, answers on standard output.
+"""Messages between the program and its worker processes: pickled objects on standard input and output.
 
 Both sides are this program, so that objects go as pickles; what files hold goes as text, which carries no code. Such a
 process has a low priority and one thread of linear algebra, and ends when its input does.
@@ -19,7 +19,7 @@ from enum import Enum, auto
 from typing import IO, Any, ClassVar, NamedTuple
 
 
-class Say(Enum):
+class MessageKind(Enum):
     """Kinds of messages. To the worker: task, stop, pause, continue. From it: ready, heartbeat, task prepared,
     intermediate report, result, error."""
 
@@ -42,44 +42,44 @@ class Progress(NamedTuple):
     text: str = ""
 
 
-class Line(ABC):
+class TaskConnection(ABC):
     """Connection of a running task to its caller."""
 
     @abstractmethod
-    def asked(self) -> bool:
-        """Return True if the task should stop; waits while paused, and sends a heartbeat."""
+    def should_stop(self) -> bool:
+        """Return True if the task should stop; blocks while the task is paused, and sends a heartbeat."""
 
     @abstractmethod
-    def begun(self, what: Any) -> None:
-        """Report that preparation is complete, with details."""
+    def report_prepared(self, details: Any) -> None:
+        """Report that the preparation is complete, with details."""
 
     @abstractmethod
-    def tell(self, what: Any) -> None:
+    def report(self, content: Any) -> None:
         """Send an intermediate report."""
 
 
-class Here(Line):
-    """Connection of a task that runs in the caller's own process. hear : receives reports; cancelled : returns True to
-    stop"""
+class LocalConnection(TaskConnection):
+    """Connection of a task that runs in the caller's own process. on_report : receives reports; cancelled : returns
+    True to stop"""
 
-    def __init__(self, hear: Callable[[Any], object], cancelled: Callable[[], bool]) -> None:
-        self._hear, self._cancelled = hear, cancelled
+    def __init__(self, on_report: Callable[[Any], object], cancelled: Callable[[], bool]) -> None:
+        self._hear, self._cancelled = on_report, cancelled
 
-    def asked(self) -> bool:
+    def should_stop(self) -> bool:
         return self._cancelled()
 
-    def begun(self, what: Any) -> None:
-        self._hear(what)
+    def report_prepared(self, details: Any) -> None:
+        self._hear(details)
 
-    def tell(self, what: Any) -> None:
-        self._hear(what)
+    def report(self, content: Any) -> None:
+        self._hear(content)
 
 
-class Task(ABC):
+class WorkerTask(ABC):
     """Work for a worker process: plain, picklable data.
 
-    silence, preparing : s without a sign of life, once all is prepared and before, after which the process is ended
-    patience : s after Stop, after which it is
+    silence, preparing : s without a heartbeat after which the process is killed, once the task is prepared and before
+    patience : s after a stop request after which the process is killed
     """
 
     silence: ClassVar[float] = math.inf
@@ -87,17 +87,17 @@ class Task(ABC):
     patience: float = 0.2
 
     @abstractmethod
-    def done(self, line: Line) -> Any:
-        """Result of the work. Raises its exceptions."""
+    def execute(self, connection: TaskConnection) -> Any:
+        """Perform the work and return its result. Raises its exceptions."""
 
 
 LENGTH = struct.Struct("<Q")
 BROKEN = (OSError, EOFError, ValueError, pickle.UnpicklingError)
-"""Errors that `send` and `receive` raise if the other side has ended."""
+"""Errors that `send` and `receive_object` raise if the other side has ended."""
 
 
-def serve() -> tuple[IO[bytes], IO[bytes]]:
-    """Input and output streams of a worker process, for use inside it."""
+def open_worker_streams() -> tuple[IO[bytes], IO[bytes]]:
+    """Return the input and output streams of a worker process, for use inside it."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # words of libraries are no answers
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever began it says when it ends
@@ -106,14 +106,14 @@ def serve() -> tuple[IO[bytes], IO[bytes]]:
     return sys.stdin.buffer, answers
 
 
-def send(stream: IO[bytes], what: Any) -> None:
+def send_object(stream: IO[bytes], message: Any) -> None:
     """Write an object. Raises OSError if the other side has ended."""
-    content = pickle.dumps(what)
+    content = pickle.dumps(message)
     stream.write(LENGTH.pack(len(content)) + content)
     stream.flush()
 
 
-def receive(stream: IO[bytes]) -> Any:
+def receive_object(stream: IO[bytes]) -> Any:
     """Read an object. Raises EOFError if the other side has ended."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:

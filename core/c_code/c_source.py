@@ -11,19 +11,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.c_code.header import in_comment
-from core.c_code.plan import Plan, parts_of_state
+from core.c_code.header import escape_comment
+from core.c_code.plan import ExportPlan, state_parts
 from core.c_code.stepper import LEAST_PART
 from core.numerics.tolerances import OPEN_GAP
 
 Array = NDArray[np.float64]
 
 
-def source(plan: Plan) -> str:
+def write_source(plan: ExportPlan) -> str:
     """Return the text of NAME.c."""
     public = {each.name for each in plan.public}
     texts = [
-        f"/* {in_comment(plan.title)}: see {plan.name}.h. Made by Kinetostat. */",
+        f"/* {escape_comment(plan.title)}: see {plan.name}.h. Made by Kinetostat. */",
         f'#include "{plan.name}.h"',
         "",
         "#include <math.h>",
@@ -32,37 +32,37 @@ def source(plan: Plan) -> str:
     for key, function in plan.written.items():
         text = function.text
         if key in public:  # the last function of its text is the one that others call
-            text = _public(text, function.name)
+            text = _make_public(text, function.name)
         texts.append(text)
     texts += [
-        *_start(plan),
-        *_clock(plan),
-        *_rates(plan),
-        *_slopes(plan),
-        *_project(plan),
-        *_step(plan),
-        *_outputs(plan),
+        *_start_values(plan),
+        *_clock_function(plan),
+        *_derivative_function(plan),
+        *_jacobian_functions(plan),
+        *_projection_function(plan),
+        *_step_function(plan),
+        *_outputs_function(plan),
     ]
     return "\n".join(texts)
 
 
-def _public(text: str, name: str) -> str:
+def _make_public(text: str, name: str) -> str:
     before, inner = text.rsplit(f"static void {name}(", 1)
     return f"{before}void {name}({inner}"
 
 
-def _numbers(plan: Plan, values: Array) -> str:
-    return ", ".join(plan.precision.number(float(x)) for x in values)
+def _format_numbers(plan: ExportPlan, values: Array) -> str:
+    return ", ".join(plan.precision.format_number(float(x)) for x in values)
 
 
-def _table(plan: Plan, name: str, values: Array) -> list[str]:
+def _constant_array(plan: ExportPlan, name: str, values: Array) -> list[str]:
     real = plan.precision.type
-    rows = [f"    {_numbers(plan, values[k : k + 4])}," for k in range(0, len(values), 4)]
+    rows = [f"    {_format_numbers(plan, values[k : k + 4])}," for k in range(0, len(values), 4)]
     rows[-1] = rows[-1].removesuffix(",")
     return [f"static const {real} {name}[{len(values)}] =", "{", *rows, "};", ""]
 
 
-def _start(plan: Plan) -> list[str]:
+def _start_values(plan: ExportPlan) -> list[str]:
     m, name, up = plan.machine, plan.name, plan.upper
     parts = {
         "q": plan.start[: m.nq],
@@ -73,39 +73,39 @@ def _start(plan: Plan) -> list[str]:
     lines: list[str] = []
     for letter, values in parts.items():
         if len(values):
-            lines += _table(plan, f"{name}_{letter}0", values)
+            lines += _constant_array(plan, f"{name}_{letter}0", values)
     lines += [f"void {name}_start({name}_state *state)", "{"]
-    zero = plan.precision.number(0.0)
+    zero = plan.precision.format_number(0.0)
     lines += [f"    state->time = {zero};", f"    state->begin = {zero};", "    state->steps = 0UL;"]
     for letter, values in parts.items():
         if len(values):
-            lines += _loop(f"{up}_N{letter.upper()}", f"state->{letter}[i] = {name}_{letter}0[i];", 4)
+            lines += _for_loop(f"{up}_N{letter.upper()}", f"state->{letter}[i] = {name}_{letter}0[i];", 4)
     return [*lines, "}", ""]
 
 
-def _loop(count: str, body: str, indent: int, first: str = "0") -> list[str]:
+def _for_loop(count: str, body: str, indent: int, first: str = "0") -> list[str]:
     pad = " " * indent
     return [f"{pad}for (int i = {first}; i < {count}; i++)", f"{pad}{{", f"{pad}    {body}", f"{pad}}}"]
 
 
-def _has_time(plan: Plan) -> bool:
+def _has_time(plan: ExportPlan) -> bool:
     return plan.machine.time_size > 0
 
 
-def _clock(plan: Plan) -> list[str]:
+def _clock_function(plan: ExportPlan) -> list[str]:
     """Return the C function NAME_clock(time, t), which computes the time argument; recorded signals are cubics between
     their points."""
     if not _has_time(plan):
         return []
-    name, real, number = plan.name, plan.precision.type, plan.precision.number
+    name, real, number = plan.name, plan.precision.type, plan.precision.format_number
     lines: list[str] = []
     splines = plan.splines
     assert splines is not None
     for k, (first, last) in enumerate(zip(splines.first[:-1], splines.first[1:], strict=True)):
-        lines += _table(plan, f"{name}_times{k}", splines.times[first:last])
-        lines += _table(plan, f"{name}_cubics{k}", splines.coefficients[first:last].ravel())
+        lines += _constant_array(plan, f"{name}_times{k}", splines.times[first:last])
+        lines += _constant_array(plan, f"{name}_cubics{k}", splines.coefficients[first:last].ravel())
     if len(splines.first) > 1:
-        lines += _signal(plan)
+        lines += _recorded_signal_code(plan)
     lines += [f"static void {name}_clock({real} time, {real} t[])", "{", "    t[0] = time;"]
     signals = len(splines.first) - 1
     for k in range(signals):
@@ -115,10 +115,10 @@ def _clock(plan: Plan) -> list[str]:
     return [*lines, "}", ""]
 
 
-def _signal(plan: Plan) -> list[str]:
+def _recorded_signal_code(plan: ExportPlan) -> list[str]:
     """Return C code for the value and first two derivatives of a recorded signal, found by a fixed number of
     bisections."""
-    real, number = plan.precision.type, plan.precision.number
+    real, number = plan.precision.type, plan.precision.format_number
     assert plan.splines is not None
     longest = int(np.max(np.diff(plan.splines.first)))
     rounds = max(int(np.ceil(np.log2(max(longest, 2)))), 1)
@@ -150,7 +150,7 @@ def _signal(plan: Plan) -> list[str]:
     ]
 
 
-def _arguments(plan: Plan, key: str, states: str, **others: str) -> list[str]:
+def _call_arguments(plan: ExportPlan, key: str, states: str, **others: str) -> list[str]:
     """Return the C arguments of a function whose q, v and x are contiguous in one array; others : expressions of the
     other arguments."""
     up = plan.upper
@@ -170,18 +170,18 @@ def _arguments(plan: Plan, key: str, states: str, **others: str) -> list[str]:
     return [words[word] for word in traced.arguments]
 
 
-def _call(plan: Plan, key: str, states: str, result: str, **others: str) -> str:
-    return plan.written[key].call(_arguments(plan, key, states, **others), result)
+def _call_statement(plan: ExportPlan, key: str, states: str, result: str, **others: str) -> str:
+    return plan.written[key].call(_call_arguments(plan, key, states, **others), result)
 
 
-def _takes_argument(plan: Plan, keys: Sequence[str], word: str) -> bool:
+def _takes_argument(plan: ExportPlan, keys: Sequence[str], argument: str) -> bool:
     """Return True if any of these functions takes the argument."""
     for key in keys:
         if key not in plan.written:
             continue
         traced = plan.outputs if key == "values" else getattr(plan.functions, key)
         assert traced is not None
-        if word in [traced.arguments[i] for i in plan.written[key].used]:
+        if argument in [traced.arguments[i] for i in plan.written[key].used]:
             return True
     return False
 
@@ -191,10 +191,12 @@ OF_SLOPES = ("reduced", "slopes", "reduced_slopes")
 OF_PROJECTION = ("normalised", "settled", "closed", "masses", "positions", "speeds", "beyond")
 
 
-def _parameters_in(plan: Plan, keys: Sequence[str], more: Sequence[str] = "ut") -> list[tuple[str, str]]:
-    """Return (declaration, name) of arguments that helper functions pass on."""
+def _helper_parameters(
+    plan: ExportPlan, keys: Sequence[str], further_arguments: Sequence[str] = "ut"
+) -> list[tuple[str, str]]:
+    """Return (declaration, name) of the arguments that helper functions receive and pass on."""
     real, found = plan.precision.type, []
-    if "u" in more and _takes_argument(plan, keys, "u"):
+    if "u" in further_arguments and _takes_argument(plan, keys, "u"):
         found.append((f"const {real} u[]", "u"))
     if _takes_argument(plan, keys, "t"):
         found.append((f"{real} time", "time"))
@@ -203,49 +205,54 @@ def _parameters_in(plan: Plan, keys: Sequence[str], more: Sequence[str] = "ut") 
     return found
 
 
-def _rates(plan: Plan) -> list[str]:
+def _derivative_function(plan: ExportPlan) -> list[str]:
     """Return the C function NAME_derivative(s, u, time, p, f), which computes ẏ and returns a status."""
-    up, real, number = plan.upper, plan.precision.type, plan.precision.number
-    heads = [f"const {real} s[]", *(text for text, _ in _parameters_in(plan, OF_RATES)), f"{real} f[]"]
+    up, real, number = plan.upper, plan.precision.type, plan.precision.format_number
+    heads = [f"const {real} s[]", *(text for text, _ in _helper_parameters(plan, OF_RATES)), f"{real} f[]"]
     last = f"f[{up}_NQ + {up}_NV + {up}_NX]"
     lines = [f"static int {plan.name}_derivative({', '.join(heads)})", "{", "    int status = 0;"]
-    lines += _ticks(plan, OF_RATES)
+    lines += _time_argument_code(plan, OF_RATES)
     full = [
-        f"    {_call(plan, 'rates', 's', 'f')}",
+        f"    {_call_statement(plan, 'rates', 's', 'f')}",
         f"    if (!({last} > {number(LEAST_PART)}))",
         "    {",
         f"        status = {up}_NEAR_SINGULAR;",
         "    }",
     ]
     if "reduced" in plan.written:
-        lines.append(f"    {_call(plan, 'reduced', 's', 'f')}")
+        lines.append(f"    {_call_statement(plan, 'reduced', 's', 'f')}")
         full = [f"    if (!({last} > {number(0.0)}))", "    {", *(f"    {line}" for line in full), "    }"]
     elif plan.functions.positions is None:
         full = full[:1]
     return [*lines, *full, "    return status;", "}", ""]
 
 
-def _slopes(plan: Plan) -> list[str]:
+def _jacobian_functions(plan: ExportPlan) -> list[str]:
     """Return the C functions NAME_factors(s, u, time, p, w, row), which factorises 1 − γ h J, and NAME_solve(w, row,
     b), which replaces b by the solution."""
     if not plan.method.implicit:
         return []
-    up, real, number = plan.upper, plan.precision.type, plan.precision.number
+    up, real, number = plan.upper, plan.precision.type, plan.precision.format_number
     n = f"({up}_NQ + {up}_NV + {up}_NX)"
-    heads = [f"const {real} s[]", *(text for text, _ in _parameters_in(plan, OF_SLOPES)), f"{real} w[]", "int row[]"]
+    heads = [
+        f"const {real} s[]",
+        *(text for text, _ in _helper_parameters(plan, OF_SLOPES)),
+        f"{real} w[]",
+        "int row[]",
+    ]
     lines = [f"static void {plan.name}_factors({', '.join(heads)})", "{"]
-    lines += _ticks(plan, OF_SLOPES)
+    lines += _time_argument_code(plan, OF_SLOPES)
     if not any(_takes_argument(plan, OF_SLOPES, word) for word in "qvx"):
         lines.append("    (void)s;")
-    call = _call(plan, "slopes", "s", "w")
+    call = _call_statement(plan, "slopes", "s", "w")
     if "reduced_slopes" in plan.written:
         size = plan.written["reduced"].size
         lines += [
             f"    {real} f[{size}];",
-            f"    {_call(plan, 'reduced', 's', 'f')}",
+            f"    {_call_statement(plan, 'reduced', 's', 'f')}",
             f"    if (f[{size - 1}] > {number(0.0)})",
             "    {",
-            f"        {_call(plan, 'reduced_slopes', 's', 'w')}",
+            f"        {_call_statement(plan, 'reduced_slopes', 's', 'w')}",
             "    }",
             "    else",
             "    {",
@@ -254,12 +261,12 @@ def _slopes(plan: Plan) -> list[str]:
         ]
     else:
         lines.append(f"    {call}")
-    lines += _loop(f"{n} * {n}", f"w[i] = {number(-plan.h * plan.method.implicit)} * w[i];", 4)
-    lines += _loop(n, f"w[i * {n} + i] += {number(1.0)};", 4)
-    return [*lines, *_elimination(plan, n)]
+    lines += _for_loop(f"{n} * {n}", f"w[i] = {number(-plan.h * plan.method.implicit)} * w[i];", 4)
+    lines += _for_loop(n, f"w[i * {n} + i] += {number(1.0)};", 4)
+    return [*lines, *_elimination_code(plan, n)]
 
 
-def _elimination(plan: Plan, n: str) -> list[str]:
+def _elimination_code(plan: ExportPlan, n: str) -> list[str]:
     """Return the end of NAME_factors, elimination with partial pivoting, and NAME_solve."""
     real = plan.precision.type
     absolute = "fabsf" if real == "float" else "fabs"
@@ -289,11 +296,11 @@ def _elimination(plan: Plan, n: str) -> list[str]:
         "    }",
         "}",
         "",
-        *_substitution(plan, n),
+        *_solve_function(plan, n),
     ]
 
 
-def _substitution(plan: Plan, n: str) -> list[str]:
+def _solve_function(plan: ExportPlan, n: str) -> list[str]:
     """Return the C function NAME_solve."""
     real = plan.precision.type
     return [
@@ -322,7 +329,7 @@ def _substitution(plan: Plan, n: str) -> list[str]:
     ]
 
 
-def _ticks(plan: Plan, keys: Sequence[str]) -> list[str]:
+def _time_argument_code(plan: ExportPlan, keys: Sequence[str]) -> list[str]:
     if not _takes_argument(plan, keys, "t"):
         return []
     return [
@@ -335,31 +342,34 @@ def _copy_lines(lines: Sequence[str], pad: int) -> list[str]:
     return [" " * pad + line for line in lines]
 
 
-def _project(plan: Plan) -> list[str]:
+def _projection_function(plan: ExportPlan) -> list[str]:
     """Return the C function NAME_project(s, time, p), which closes the loops in s and returns a status."""
     present = [key for key in OF_PROJECTION if key in plan.written]
     if not present:
         return []
-    up, real, number = plan.upper, plan.precision.type, plan.precision.number
-    heads = [f"{real} s[]", *(text for text, _ in _parameters_in(plan, present, "t"))]
+    up, real, number = plan.upper, plan.precision.type, plan.precision.format_number
+    heads = [f"{real} s[]", *(text for text, _ in _helper_parameters(plan, present, "t"))]
     lines = [f"static int {plan.name}_project({', '.join(heads)})", "{", "    int status = 0;"]
     sizes = [plan.written[key].size for key in present if key != "masses"]
     lines.append(f"    {real} r[{max(sizes)}];")
     if "masses" in plan.written:
         lines.append(f"    {real} m[{plan.machine.factor_size}];")
-    lines += _ticks(plan, present)
+    lines += _time_argument_code(plan, present)
     if "normalised" in plan.written:
-        lines += [f"    {_call(plan, 'normalised', 's', 'r')}", *_loop(f"{up}_NQ", "s[i] = r[i];", 4)]
+        lines += [f"    {_call_statement(plan, 'normalised', 's', 'r')}", *_for_loop(f"{up}_NQ", "s[i] = r[i];", 4)]
     if "settled" in plan.written:
-        inner = [_call(plan, "settled", "s", "r"), *_loop(f"{up}_NX", f"s[{up}_NQ + {up}_NV + i] = r[i];", 0)]
+        inner = [
+            _call_statement(plan, "settled", "s", "r"),
+            *_for_loop(f"{up}_NX", f"s[{up}_NQ + {up}_NV + i] = r[i];", 0),
+        ]
         lines += [f"    for (int k = 0; k < {plan.closing}; k++)", "    {", *_copy_lines(inner, 8), "    }"]
-    iterate = _iterative_projection(plan) if "positions" in plan.written else []
+    iterate = _iterative_projection_code(plan) if "positions" in plan.written else []
     if "closed" in plan.written:
         lines += [
-            f"    {_call(plan, 'closed', 's', 'r')}",
+            f"    {_call_statement(plan, 'closed', 's', 'r')}",
             f"    if (r[{up}_NQ + {up}_NV] > {number(0.0)})",
             "    {",
-            *_loop(f"{up}_NQ + {up}_NV", "s[i] = r[i];", 8),
+            *_for_loop(f"{up}_NQ + {up}_NV", "s[i] = r[i];", 8),
             "    }",
             "    else",
             "    {",
@@ -370,7 +380,7 @@ def _project(plan: Plan) -> list[str]:
         lines += _copy_lines(iterate, 4)
     if "beyond" in plan.written:
         lines += [
-            f"    {_call(plan, 'beyond', 's', 'r')}",
+            f"    {_call_statement(plan, 'beyond', 's', 'r')}",
             f"    for (int i = 0; i < {plan.written['beyond'].size}; i++)",
             "    {",
             f"        if (r[i] > {number(0.0)})",
@@ -382,19 +392,19 @@ def _project(plan: Plan) -> list[str]:
     return [*lines, "    return status;", "}", ""]
 
 
-def _iterative_projection(plan: Plan) -> list[str]:
-    up, real, number = plan.upper, plan.precision.type, plan.precision.number
+def _iterative_projection_code(plan: ExportPlan) -> list[str]:
+    up, real, number = plan.upper, plan.precision.type, plan.precision.format_number
     return [
         f"{real} gap = {number(0.0)};",
-        _call(plan, "masses", "s", "m"),
+        _call_statement(plan, "masses", "s", "m"),
         f"for (int k = 0; k < {plan.closing}; k++)",
         "{",
-        f"    {_call(plan, 'positions', 's', 'r')}",
-        *_loop(f"{up}_NQ", "s[i] = r[i];", 4),
+        f"    {_call_statement(plan, 'positions', 's', 'r')}",
+        *_for_loop(f"{up}_NQ", "s[i] = r[i];", 4),
         f"    gap = r[{up}_NQ];",
         "}",
-        _call(plan, "speeds", "s", "r"),
-        *_loop(f"{up}_NV", f"s[{up}_NQ + i] = r[i];", 0),
+        _call_statement(plan, "speeds", "s", "r"),
+        *_for_loop(f"{up}_NV", f"s[{up}_NQ + i] = r[i];", 0),
         f"if (!(gap < {number(OPEN_GAP)}))",
         "{",
         f"    status |= {up}_OUT_OF_REACH;",
@@ -406,15 +416,15 @@ def _iterative_projection(plan: Plan) -> list[str]:
     ]
 
 
-def _passed_arguments(plan: Plan, keys: Sequence[str], more: str, time: str) -> list[str]:
+def _passed_arguments(plan: ExportPlan, keys: Sequence[str], further_arguments: str, time: str) -> list[str]:
     """Return the arguments passed on to a helper function."""
     names = {"u": "input->u", "time": time, "p": "state->p"}
-    return [names[name] for _, name in _parameters_in(plan, keys, more)]
+    return [names[name] for _, name in _helper_parameters(plan, keys, further_arguments)]
 
 
-def _step(plan: Plan) -> list[str]:
+def _step_function(plan: ExportPlan) -> list[str]:
     """Return the C function NAME_step."""
-    up, name, real, number = plan.upper, plan.name, plan.precision.type, plan.precision.number
+    up, name, real, number = plan.upper, plan.name, plan.precision.type, plan.precision.format_number
     total = f"{up}_NQ + {up}_NV + {up}_NX"
     h = number(plan.h)
     lines = [
@@ -435,7 +445,9 @@ def _step(plan: Plan) -> list[str]:
     if not uses_time and not _takes_argument(plan, OF_RATES, "u"):
         lines.append("    (void)input;")
     lines += _pack_state(plan)
-    of_method = _impulse if plan.method.impulse else _implicit if plan.method.implicit else _stages
+    of_method = (
+        _semi_implicit_step if plan.method.impulse else _implicit_step if plan.method.implicit else _explicit_stages
+    )
     lines += of_method(plan)
     if any(key in plan.written for key in OF_PROJECTION):
         after = f"state->time + {h}"
@@ -464,34 +476,34 @@ def _step(plan: Plan) -> list[str]:
     return lines
 
 
-def _pack_state(plan: Plan) -> list[str]:
+def _pack_state(plan: ExportPlan) -> list[str]:
     """Return C code that copies q, v and x into the array s."""
-    parts = parts_of_state(plan)
-    return [line for x, count, at in parts for line in _loop(count, f"s[{at}i] = state->{x}[i];", 4)]
+    parts = state_parts(plan)
+    return [line for x, count, at in parts for line in _for_loop(count, f"s[{at}i] = state->{x}[i];", 4)]
 
 
-def _unpack_state(plan: Plan) -> list[str]:
+def _unpack_state(plan: ExportPlan) -> list[str]:
     """Return C code that copies the array s into q, v and x."""
-    parts = parts_of_state(plan)
-    return [line for x, count, at in parts for line in _loop(count, f"state->{x}[i] = s[{at}i];", 8)]
+    parts = state_parts(plan)
+    return [line for x, count, at in parts for line in _for_loop(count, f"state->{x}[i] = s[{at}i];", 8)]
 
 
-def _stages(plan: Plan) -> list[str]:
-    up, name, number = plan.upper, plan.name, plan.precision.number
+def _explicit_stages(plan: ExportPlan) -> list[str]:
+    up, name, number = plan.upper, plan.name, plan.precision.format_number
     total, lines = f"{up}_NQ + {up}_NV + {up}_NX", list[str]()
-    lines += _loop(total, f"sum[i] = {number(0.0)};", 4)
+    lines += _for_loop(total, f"sum[i] = {number(0.0)};", 4)
     for k, (c, b) in enumerate(zip(plan.method.c, plan.method.b, strict=True)):
         if k:
-            lines += _loop(total, f"z[i] = s[i] + {number(plan.h * c)} * f[i];", 4)
+            lines += _for_loop(total, f"z[i] = s[i] + {number(plan.h * c)} * f[i];", 4)
         time = "state->time" if c == 0.0 else f"state->time + {number(plan.h * c)}"
         arguments = ["z" if k else "s", *_passed_arguments(plan, OF_RATES, "ut", time), "f"]
         lines.append(f"    status |= {name}_derivative({', '.join(arguments)});")
-        lines += _loop(total, f"sum[i] += {number(b)} * f[i];", 4)
-    return [*lines, *_loop(total, f"s[i] += {number(plan.h)} * sum[i];", 4)]
+        lines += _for_loop(total, f"sum[i] += {number(b)} * f[i];", 4)
+    return [*lines, *_for_loop(total, f"s[i] += {number(plan.h)} * sum[i];", 4)]
 
 
-def _implicit(plan: Plan) -> list[str]:
-    up, name, number = plan.upper, plan.name, plan.precision.number
+def _implicit_step(plan: ExportPlan) -> list[str]:
+    up, name, number = plan.upper, plan.name, plan.precision.format_number
     total, h = f"{up}_NQ + {up}_NV + {up}_NX", plan.h
     now, soon = "state->time", f"state->time + {number(h)}"
     rates = f"{name}_derivative"
@@ -500,27 +512,27 @@ def _implicit(plan: Plan) -> list[str]:
         f"    {name}_factors({', '.join(['s', *_passed_arguments(plan, OF_SLOPES, 'ut', now), 'w', 'row'])});",
         f"    status |= {rates}({', '.join(['s', *_passed_arguments(plan, OF_RATES, 'ut', now), 'f'])});",
         f"    {name}_solve(w, row, f);",
-        *_loop(total, f"z[i] = s[i] + {number(h)} * f[i];", 4),
+        *_for_loop(total, f"z[i] = s[i] + {number(h)} * f[i];", 4),
         f"    status |= {rates}({', '.join(['z', *_passed_arguments(plan, OF_RATES, 'ut', soon), 'g'])});",
-        *_loop(total, f"g[i] = g[i] - {number(2.0)} * f[i];", 4),
+        *_for_loop(total, f"g[i] = g[i] - {number(2.0)} * f[i];", 4),
         f"    {name}_solve(w, row, g);",
-        *_loop(total, f"s[i] += {number(h)} * ({first} * f[i] + {second} * g[i]);", 4),
+        *_for_loop(total, f"s[i] += {number(h)} * ({first} * f[i] + {second} * g[i]);", 4),
     ]
 
 
-def _impulse(plan: Plan) -> list[str]:
-    up, name, number = plan.upper, plan.name, plan.precision.number
+def _semi_implicit_step(plan: ExportPlan) -> list[str]:
+    up, name, number = plan.upper, plan.name, plan.precision.format_number
     h = number(plan.h)
     arguments = ["s", *_passed_arguments(plan, OF_RATES, "ut", "state->time"), "f"]
     return [
         f"    status |= {name}_derivative({', '.join(arguments)});",
-        *_loop(f"{up}_NQ + {up}_NV + {up}_NX", f"s[i] += {h} * f[i];", 4, f"{up}_NQ"),
-        f"    {_call(plan, 'q_rate', 's', 'f')}",
-        *_loop(f"{up}_NQ", f"s[i] += {h} * f[i];", 4),
+        *_for_loop(f"{up}_NQ + {up}_NV + {up}_NX", f"s[i] += {h} * f[i];", 4, f"{up}_NQ"),
+        f"    {_call_statement(plan, 'q_rate', 's', 'f')}",
+        *_for_loop(f"{up}_NQ", f"s[i] += {h} * f[i];", 4),
     ]
 
 
-def _outputs(plan: Plan) -> list[str]:
+def _outputs_function(plan: ExportPlan) -> list[str]:
     """Return the C function NAME_outputs."""
     up, name, real = plan.upper, plan.name, plan.precision.type
     head = f"void {name}_outputs(const {name}_state *state, const {name}_input *input, {name}_output *output)"
@@ -537,5 +549,5 @@ def _outputs(plan: Plan) -> list[str]:
         lines.append(f"    (void){name}_derivative({', '.join(arguments)});")
     if not (plan.output_needs_rates and _takes_argument(plan, OF_RATES, "u")):
         lines.append("    (void)input;")
-    call = _call(plan, "values", "s", "output->y", p="state->p", a=f"f + {up}_NQ", n="&state->time")
+    call = _call_statement(plan, "values", "s", "output->y", p="state->p", a=f"f + {up}_NQ", n="&state->time")
     return [*lines, f"    {call}", "}", ""]

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from core.apart.starting import ROOT, Finished, environment, finished, program, python
-from core.c_code.plan import Plan
+from core.apart.starting import ROOT, ProcessResult, find_program, module_command, process_environment, run_command
+from core.c_code.plan import ExportPlan
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror")
 OPTIMISED, PLAIN = "-O2", "-O0"
@@ -20,7 +20,7 @@ LONGEST, TELLING = 300.0, 10.0
 """Time limits, s: for a compiler or the test program, and for printing the compiler's version."""
 
 
-def makefile(plan: Plan) -> str:
+def write_makefile(plan: ExportPlan) -> str:
     """Return the Makefile."""
     name = plan.name
     return f"""# Made by Kinetostat. make: build and try {name}.c
@@ -40,7 +40,7 @@ clean:
 """
 
 
-def cmake(plan: Plan) -> str:
+def write_cmake_lists(plan: ExportPlan) -> str:
     """Return CMakeLists.txt."""
     name = plan.name
     return f"""# Made by Kinetostat.
@@ -61,8 +61,9 @@ add_test(NAME {name} COMMAND {name}_test ${{CMAKE_CURRENT_SOURCE_DIR}}/{name}_re
 """
 
 
-def readme(plan: Plan, difference: float | None, tried: str) -> str:
-    """Return README.md; difference : to Kinetostat's own simulation, tried : output of the compiler."""
+def write_readme(plan: ExportPlan, difference: float | None, compiler_output: str) -> str:
+    """Return README.md. difference : relative difference from Kinetostat's own simulation; compiler_output : output of
+    the compiler."""
     name, m = plan.name, plan.machine
     notes = "\n".join(f"- {note}" for note in plan.notes)
     return f"""# {plan.title} as C
@@ -90,10 +91,10 @@ status = {name}_step(&state, &input, &output);   /* {plan.h:g} s */
 Nothing is allocated, there are no recursions, no global variables but constants, and no loops without a constant bound.
 All state lies in the structure that the caller owns, so that several machines can run beside one another, also in
 interrupts. A step costs the same each time; the number of operations of each function stands in `{name}.h`.
-{_closing_note(plan)}
+{_loop_closure_note(plan)}
 ## What is tried
 
-{tried}
+{compiler_output}
 
 {_comparison_note(plan, difference)}
 
@@ -107,11 +108,11 @@ branches), and constants are hexadecimal floating-point numbers, which C90 does 
 """
 
 
-def _comparison_note(plan: Plan, difference: float | None) -> str:
+def _comparison_note(plan: ExportPlan, difference: float | None) -> str:
     """Describe how the reference compares with Kinetostat's own simulation."""
     if difference is None:
         return (
-            "There is no simulation by Kinetostat to compare with: it lacks this method, or the code smooths "
+            "Kinetostat has no simulation to compare with, because it lacks this method or the code smooths "
             "friction and stops."
         )
     return (
@@ -120,21 +121,21 @@ def _comparison_note(plan: Plan, difference: float | None) -> str:
     )
 
 
-def _closing_note(plan: Plan) -> str:
+def _loop_closure_note(plan: ExportPlan) -> str:
     if plan.functions.positions is None:
         return ""
-    how = "in closed form" if plan.functions.closed is not None else f"by {plan.closing} Gauss–Newton steps"
+    how = "analytically" if plan.functions.closed is not None else f"by {plan.closing} Gauss–Newton steps"
     if plan.machine.certain and plan.functions.closed is None:
         how += ", with constraint rows assumed independent (otherwise a step is `NOT_FINITE`)"
     return (
-        f"\nAfter each step loops are closed {how}, with the least change in the metric of the masses, then speeds are "
+        f"\nAfter each step loops are closed {how}, by the smallest change in the mass metric; then speeds are "
         "made consistent. `NEAR_SINGULAR` means that constraints are nearly dependent; `OUT_OF_REACH` that loops "
         "did not close and the state was left unchanged.\n"
     )
 
 
-class Trial(NamedTuple):
-    """Result of building and running the test; `passed` is None without a compiler."""
+class TestBuild(NamedTuple):
+    """Result of building and running the test program; `passed` is None if there is no compiler."""
 
     passed: bool | None
     words: str
@@ -143,22 +144,27 @@ class Trial(NamedTuple):
     """Duration of the steps on this computer as a text for the user; it varies from run to run."""
 
 
-def compiler() -> list[str] | None:
+def find_compiler() -> list[str] | None:
     """Return the command of a C compiler; None if there is none."""
     for name in ("cc", "gcc", "clang"):
-        if found := program(name):
+        if found := find_program(name):
             return [found]
     if importlib.util.find_spec("ziglang") is not None:
-        return python("ziglang", "cc")
+        return module_command("ziglang", "cc")
     return None
 
 
-def tried(folder: Path, name: str, progress: Callable[[str], None], called: str, optimised: bool = True) -> Trial:
-    """Build NAME_test in a folder, shown to the user as `called`, and run it; progress is called repeatedly."""
-    command = compiler()
-    how = f"`make` in {called}, or `cc -std=c99 -O2 {name}.c {name}_test.c -o {name}_test -lm && ./{name}_test`"
+def build_and_test(
+    folder: Path, name: str, progress: Callable[[str], None], displayed_folder: str, optimised: bool = True
+) -> TestBuild:
+    """Build NAME_test in a folder, displayed to the user as `displayed_folder`, and run it; `progress` is called
+    repeatedly meanwhile."""
+    command = find_compiler()
+    how = (
+        f"`make` in {displayed_folder}, or `cc -std=c99 -O2 {name}.c {name}_test.c -o {name}_test -lm && ./{name}_test`"
+    )
     if command is None:
-        return Trial(
+        return TestBuild(
             None,
             f"Not yet tested, because there is no C compiler here (pip install ziglang provides one). Run {how}.",
         )
@@ -168,37 +174,43 @@ def tried(folder: Path, name: str, progress: Callable[[str], None], called: str,
         flags = (*STRICT, OPTIMISED if optimised else PLAIN)
         built = ran([*command, *flags, *files, "-o", str(trial), "-lm"], folder, progress)
         if built.code:
-            return Trial(
-                False, f"The compiler ({_version(command)}) rejected the code:\n{text_of(built.errors)[-2000:]}"
+            return TestBuild(
+                False,
+                f"The compiler ({_compiler_version(command)}) rejected the "
+                f"code:\n{decode_output(built.errors)[-2000:]}",
             )
         run = ran([str(trial), str(folder / f"{name}_reference.csv")], folder, progress)
     except OSError as error:
-        return Trial(False, f"The code could not be tested: {error}. Run {how}.")
+        return TestBuild(False, f"The code could not be tested: {error}. Run {how}.")
     finally:
         trial.unlink(missing_ok=True)
-    verdict, _, seconds = text_of(run.output).strip().partition("\n")
+    verdict, _, seconds = decode_output(run.output).strip().partition("\n")
     verdict = verdict or f"the program ended with status {run.code}"
-    return Trial(run.code == 0, f"{_version(command)}: {verdict}.", seconds)
+    return TestBuild(run.code == 0, f"{_compiler_version(command)}: {verdict}.", seconds)
 
 
 def ran(
     command: list[str], folder: Path, progress: Callable[[str], None] = lambda _: None, limit: float = LONGEST
-) -> Finished:
+) -> ProcessResult:
     """Run a command; an exception raised by `progress` ends it and its children. Raises OSError if it cannot be started
     or exceeds `limit` s."""
-    return finished(
-        command, folder, limit=limit, own=environment(), look=lambda: progress("Building and testing the code")
+    return run_command(
+        command,
+        folder,
+        timeout=limit,
+        environment_variables=process_environment(),
+        poll=lambda: progress("Building and testing the code"),
     )
 
 
-def text_of(content: bytes) -> str:
+def decode_output(content: bytes) -> str:
     """Decode the output of a compiler or program."""
     return content.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-def _version(command: list[str]) -> str:
+def _compiler_version(command: list[str]) -> str:
     try:
-        lines = text_of(ran([*command, "--version"], ROOT, limit=TELLING).output).splitlines()
+        lines = decode_output(ran([*command, "--version"], ROOT, limit=TELLING).output).splitlines()
     except OSError:
         lines = []
     return lines[0] if lines else " ".join(command)

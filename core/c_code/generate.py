@@ -13,25 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.c_code import companions
-from core.c_code.c_source import source
-from core.c_code.companions import Trial, tried
+from core.c_code.c_source import write_source
+from core.c_code.companions import TestBuild, build_and_test
 from core.c_code.fmu import write_fmu
-from core.c_code.header import header
-from core.c_code.joint_resistance import Resistance, resistance
+from core.c_code.header import write_header
+from core.c_code.joint_resistance import SmoothedResistance, choose_smoothing
 from core.c_code.machine_functions import MachineFunctions
-from core.c_code.plan import Plan, functions_of, identifier, public_function
-from core.c_code.plan import outputs as outputs_of
-from core.c_code.stepper import METHODS, NEAR_SINGULAR, NOT_FINITE, OUT_OF_REACH, Stepper, step_functions
-from core.c_code.test_main import test_main
+from core.c_code.plan import ExportPlan, build_functions, find_public_function, to_identifier
+from core.c_code.plan import find_outputs as outputs_of
+from core.c_code.stepper import METHODS, NEAR_SINGULAR, NOT_FINITE, OUT_OF_REACH, Stepper, build_step_functions
+from core.c_code.test_main import write_test_program
 from core.codegen.c_text import PRECISIONS
-from core.errors import FileError, KinetostatError, ModelError, SimulationError, near_misses
+from core.errors import FileError, KinetostatError, ModelError, SimulationError, suggest_names
 from core.mechanism import Mechanism
 from core.model import Model
-from core.model.model import refuse_unknown_kinds
+from core.model.model import check_kinds_known
 from core.simulation import simulate
-from core.simulation.run.early_ends import dependent_error
+from core.simulation.run.early_ends import dependent_rows_error
 from core.simulation.run.initial_state import start_state
-from core.simulation.run.settings import AUTOMATIC_FACTORS, CHOLESKY, checked_factorisation
+from core.simulation.run.settings import AUTOMATIC_FACTORS, CHOLESKY, check_factorisation
 
 Array = NDArray[np.float64]
 
@@ -40,9 +40,9 @@ REFERENCE_TIME = 1.0
 SAMPLES = 50
 MOST_STEPS = 2000
 HOLDING = 0.3
-"""Joint forces of the reference as a fraction of those that would hold the machine in its start pose."""
+"""Joint forces in the reference simulation, as a fraction of those that would hold the machine in its initial pose."""
 LONGEST = 400_000
-"""Instructions of one function above which compilers would take hours."""
+"""Number of instructions of one function above which compilers would take hours."""
 
 MOST_PLAIN = 50_000
 """Largest number of instructions of one function whose variables fit on the stack without optimisation."""
@@ -50,7 +50,7 @@ MOST_PLAIN = 50_000
 DIFFERENTIABLE = 20_000
 """Largest number of instructions of ẏ for which derivatives are analysed after failed steps."""
 OURS = ("README.md", "Makefile", "CMakeLists.txt")
-"""Generated files with names that other software uses, too."""
+"""Names of generated files that other software uses as well."""
 MARK = "Kinetostat"
 """Text by which generated files are recognised, near their beginning."""
 
@@ -74,7 +74,7 @@ class Generated(NamedTuple):
     notes: tuple[str, ...]
     operations: dict[str, dict[str, int]]
     difference: float | None
-    trial: Trial
+    trial: TestBuild
 
 
 def generate_c(
@@ -119,9 +119,9 @@ def generate_c(
     FileError if the folder cannot be written; then nothing is there.
     """
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
-    refuse_unknown_kinds(mech.model.expanded)
+    check_kinds_known(mech.model.expanded)
     _check_options(method, precision, parameters, step, closing, fmi)
-    checked_factorisation(factorisation)
+    check_factorisation(factorisation)
     p = mech.parameter_values(values)
     target = Path(folder)
     tracing, referring = (
@@ -129,7 +129,7 @@ def generate_c(
     )
     tracing()
     start = start_state(mech, q0, v0, p, 0.0, None)
-    plan, passive = _plan(
+    plan, passive = _build_plan(
         mech,
         name,
         functions,
@@ -144,26 +144,26 @@ def generate_c(
         factorisation,
         tracing,
     )
-    _refuse_foreign(plan, target)
-    functions_of(plan, tracing)
+    _check_foreign_files(plan, target)
+    build_functions(plan, tracing)
     if (longest := max(sum(f.operations.values()) for f in plan.written.values())) > LONGEST:
         raise ModelError(
-            f"A function of this machine has {longest} operations, too many for compilers.",
+            f"A function of this machine has {longest} operations, which is too many for C compilers.",
             where="C code",
             remedy="Remove parts of the machine.",
         )
-    reference = _Reference(plan, passive, referring)
+    reference = _ReferenceRun(plan, passive, referring)
     files = {
-        f"{plan.name}.h": header(plan),
-        f"{plan.name}.c": source(plan),
-        f"{plan.name}_test.c": test_main(plan, len(reference.rows)),
-        f"{plan.name}_reference.csv": reference.text(),
-        "Makefile": companions.makefile(plan),
-        "CMakeLists.txt": companions.cmake(plan),
+        f"{plan.name}.h": write_header(plan),
+        f"{plan.name}.c": write_source(plan),
+        f"{plan.name}_test.c": write_test_program(plan, len(reference.rows)),
+        f"{plan.name}_reference.csv": reference.format_file(),
+        "Makefile": companions.write_makefile(plan),
+        "CMakeLists.txt": companions.write_cmake_lists(plan),
     }
     progress("Building and testing the code" if trial else "Writing the code")
     quick = optimised or longest > MOST_PLAIN
-    try_it = (lambda room: tried(room, plan.name, progress, target.name, quick)) if trial else _skipped_trial
+    try_it = (lambda room: build_and_test(room, plan.name, progress, target.name, quick)) if trial else _skipped_trial
     names, found = _write_files(plan, target, files, reference.difference, try_it, fmi is not None, progress)
     operations = {key: f.operations for key, f in plan.written.items()}
     return Generated(target, names, plan.name, plan.notes, operations, reference.difference, found)
@@ -177,7 +177,7 @@ def _check_options(method: str, precision: str, parameters: str, step: float, cl
         ("fmi", fmi or "2.0", ("2.0",)),
     ):
         if value not in known:
-            raise ModelError(f"There is no {word} '{value}'.", where=word, remedy=near_misses(str(value), known))
+            raise ModelError(f"There is no {word} '{value}'.", where=word, remedy=suggest_names(str(value), known))
     if not (np.isfinite(step) and step > 0.0):
         raise ModelError("The step size must be a positive time.", where="step", remedy="Give seconds, e.g. 1e-3.")
     if closing < 1:
@@ -188,13 +188,13 @@ def _check_options(method: str, precision: str, parameters: str, step: float, cl
         )
 
 
-def _plan(
+def _build_plan(
     mech: Mechanism,
     name: str | None,
     functions: Sequence[str],
     step: float,
     method: str,
-    wanted: Sequence[str] | None,
+    output_names: Sequence[str] | None,
     constants: bool,
     p: Array,
     start: Array,
@@ -202,24 +202,24 @@ def _plan(
     closing: int,
     factorisation: str,
     watch: Callable[[], None],
-) -> tuple[Plan, Resistance]:
+) -> tuple[ExportPlan, SmoothedResistance]:
     if not mech.nv:
-        raise ModelError("Nothing moves.", where="C code", remedy="Add a body and a joint.")
+        raise ModelError("The machine has no joint that moves.", where="C code", remedy="Add a body and a joint.")
     q, v = start[: mech.nq], start[mech.nq : mech.nq + mech.nv]
-    passive = resistance(mech.compiled, q, v, p, step)
+    passive = choose_smoothing(mech.compiled, q, v, p, step)
     machine = MachineFunctions(mech, p, q, passive, constants, factorisation == CHOLESKY)
     rule = METHODS[method]
-    found = outputs_of(machine, wanted)
-    plan = Plan(
-        name=identifier(name or (mech.model.name or "machine").lower()),
+    found = outputs_of(machine, output_names)
+    plan = ExportPlan(
+        name=to_identifier(name or (mech.model.name or "machine").lower()),
         title=mech.model.name or "Machine",
         machine=machine,
-        functions=step_functions(machine, rule, watch),
+        functions=build_step_functions(machine, rule, watch),
         outputs=found.traced,
         output_names=found.names,
         output_measures=found.measured,
         output_needs_rates=found.needs_rates,
-        public=tuple(public_function(machine, each) for each in dict.fromkeys(functions) if each != "step"),
+        public=tuple(find_public_function(machine, each) for each in dict.fromkeys(functions) if each != "step"),
         method=rule,
         h=step,
         closing=closing,
@@ -232,13 +232,13 @@ def _plan(
     return plan, passive
 
 
-def _fastest_rate(plan: Plan, u: Array) -> float:
+def _fastest_rate(plan: ExportPlan, u: Array) -> float:
     """Return |λ| (1/s) of the fastest motion near the start state; 0 if unknown."""
     rates = plan.functions.rates
     if rates.graph.n_instructions() > DIFFERENTIABLE:
         return 0.0
     stepper = Stepper(plan.machine, plan.functions, plan.method, plan.h, plan.closing)
-    given = stepper.given(plan.start, 0.0, u)
+    given = stepper.arguments_at(plan.start, 0.0, u)
     slopes = rates.graph.jacobian()(*(given[word] for word in rates.arguments), 0)
     slopes = slopes if isinstance(slopes, tuple) else (slopes,)
     columns = [np.asarray(block)[:-1] for word, block in zip(rates.arguments, slopes, strict=True) if word in "qvx"]
@@ -246,11 +246,11 @@ def _fastest_rate(plan: Plan, u: Array) -> float:
     return float(np.max(values, initial=0.0)) if np.isfinite(values).all() else 0.0
 
 
-class _Reference:
+class _ReferenceRun:
     """Reference samples for the code's test, computed by the same stepper in Python with constant joint forces."""
 
-    def __init__(self, plan: Plan, passive: Resistance, watch: Callable[[], None]) -> None:
-        watch()
+    def __init__(self, plan: ExportPlan, resistance: SmoothedResistance, before_each: Callable[[], None]) -> None:
+        before_each()
         machine = plan.machine
         self.plan, self.mech = plan, machine.mech
         self.steps = max(min(round(REFERENCE_TIME / plan.h), MOST_STEPS), 1)
@@ -265,10 +265,10 @@ class _Reference:
             if status & (NOT_FINITE | OUT_OF_REACH):
                 self._raise_unstable(k, status, before)
             if (k + 1) % every == 0:
-                watch()
+                before_each()
                 self.rows.append(np.concatenate([[k + 1.0], self.u, y]))
         self.end = y
-        self.difference = None if passive.smooths or plan.method.like is None else self._relative_difference()
+        self.difference = None if resistance.is_smoothed or plan.method.like is None else self._relative_difference()
 
     def _joint_forces(self) -> Array:
         m = self.plan.machine
@@ -278,7 +278,7 @@ class _Reference:
     def _raise_unstable(self, k: int, status: int, y: Array) -> None:
         plan = self.plan
         if status & NEAR_SINGULAR and plan.factorisation == CHOLESKY:
-            raise dependent_error(self.mech, y[: self.mech.nq], plan.machine.p, k * plan.h)
+            raise dependent_rows_error(self.mech, y[: self.mech.nq], plan.machine.p, k * plan.h)
         what = "is not finite" if status & NOT_FINITE else "does not close its loops"
         quickest = _fastest_rate(plan, self.u)
         longest = plan.method.stable / quickest if quickest > 0.0 else np.inf
@@ -318,7 +318,7 @@ class _Reference:
         end = np.concatenate([run.q[-1], run.v[-1], run.x[-1]])
         return float(np.max(np.abs(end - self.end)) / max(1.0, float(np.max(np.abs(end)))))
 
-    def text(self) -> str:
+    def format_file(self) -> str:
         """Return the reference file: a line of names, then hexadecimal numbers."""
         m = self.plan.machine
         names = ["step", *(f"u {n}" for n in m.compiled.v_names), *m.compiled.q_names]
@@ -328,7 +328,7 @@ class _Reference:
         return "\n".join(lines) + "\n"
 
 
-def _refuse_foreign(plan: Plan, target: Path) -> None:
+def _check_foreign_files(plan: ExportPlan, target: Path) -> None:
     """Raise FileError if a file not generated by Kinetostat would be overwritten."""
     for name in (*OURS, f"{plan.name}.h", f"{plan.name}.c"):
         path = target / name
@@ -344,7 +344,7 @@ def _refuse_foreign(plan: Plan, target: Path) -> None:
             )
 
 
-def _refuse_folders(target: Path, names: Sequence[str]) -> None:
+def _check_folder_names(target: Path, names: Sequence[str]) -> None:
     """Raise FileError if a folder has the name of a file to be written."""
     for name in names:
         if (target / name).is_dir():
@@ -355,27 +355,27 @@ def _refuse_folders(target: Path, names: Sequence[str]) -> None:
             )
 
 
-def _skipped_trial(_room: Path) -> Trial:
-    return Trial(None, "Not yet tested: `make` builds and runs the test.")
+def _skipped_trial(_folder: Path) -> TestBuild:
+    return TestBuild(None, "Not yet tested: `make` builds and runs the test.")
 
 
 def _write_files(
-    plan: Plan,
+    plan: ExportPlan,
     target: Path,
     files: Mapping[str, str],
     difference: float | None,
-    try_it: Callable[[Path], Trial],
+    build_test: Callable[[Path], TestBuild],
     unit: bool,
     progress: Callable[[str], None],
-) -> tuple[tuple[str, ...], Trial]:
-    """Write all files or none: they are first created and tested in a temporary folder next to the target."""
+) -> tuple[tuple[str, ...], TestBuild]:
+    """Write all files or none: they are created and tested in a temporary folder next to the target first."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".c_code_", dir=target.parent) as made:
             room = Path(made).absolute()  # compilers run inside of it
             for name, text in files.items():
                 (room / name).write_text(text, encoding="utf-8")
-            found = try_it(room)
+            found = build_test(room)
             names = [*files, "README.md"]
             if unit:
                 sources = {name: files[name] for name in (f"{plan.name}.h", f"{plan.name}.c")}
@@ -383,9 +383,9 @@ def _write_files(
                 names.append(packed.file)
                 found = found._replace(words=f"{found.words} {packed.words}".strip())
             (room / "README.md").write_text(
-                companions.readme(plan, difference, f"{found.words} {found.seconds}".strip()), encoding="utf-8"
+                companions.write_readme(plan, difference, f"{found.words} {found.seconds}".strip()), encoding="utf-8"
             )
-            _refuse_folders(target, names)
+            _check_folder_names(target, names)
             target.mkdir(exist_ok=True)
             for name in names:
                 shutil.move(room / name, target / name)

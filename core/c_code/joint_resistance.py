@@ -1,5 +1,5 @@
-"""Friction, stops and effort limits of joints as smooth forces, which fixed-cost code uses instead of discrete friction
-and contact states.
+"""Friction, stops and effort limits of joints as smooth forces, which code with a fixed cost per step uses instead of
+contact states.
 
 Runs find at each instant which joints stick and which stops are met (`core.simulation.equations.contact_rows`). A step
 of fixed cost cannot: here dry friction grows with tanh(γ/γ₀) of the speed γ, and stops are elastic, also those that
@@ -17,25 +17,25 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.graph_symbols import as_symbol
-from core.constraints.bearing_friction import refuse
-from core.constraints.elastic_stops import compliances, dissipation
+from core.codegen.graph_symbols import to_symbol
+from core.constraints.bearing_friction import refuse_bearing_friction
+from core.constraints.elastic_stops import inverse_inertias, stop_dissipation
 from core.constraints.joint_modes import (
     NOWHERE,
-    JointModes,
     JointRow,
+    JointRowTable,
+    build_joint_row_table,
     damping_ratio_from_restitution,
-    joint_modes,
-    middle,
-    resolvable_stiffness,
+    largest_resolvable_stiffness,
+    reference_angle,
     stiffness_per_inertia,
 )
-from core.constraints.joint_rows import rows_at
+from core.constraints.joint_rows import evaluate_joint_rows
 from core.mechanics.dry_friction import NOTHING
 from core.mechanics.tree import inline
-from core.numerics.spatial.rotation import wrapped_angle
+from core.numerics.spatial.rotation import wrap_angle
 from core.numerics.spatial.scalar import Scalar, minus, plus, times
-from core.programs.compiled import Compiled
+from core.programs.compiled import CompiledModel
 from core.programs.dynamics import friction_levels
 
 Array = NDArray[np.float64]
@@ -46,24 +46,24 @@ DAMPING_NUMBER = 1.0
 """Largest value of h F/(m γ₀), which bounds the smoothed friction's damping."""
 
 
-class Resistance(NamedTuple):
+class SmoothedResistance(NamedTuple):
     """Friction, stops and limits of all joints, with the parameters chosen for their smoothing.
 
     speeds : γ₀ of each row; stiffness, damping : of stops, N·m/rad or N/m, N·m·s/rad or N·s/m (of Hunt and Crossley's
     law s/rad or s/m)
     """
 
-    modes: JointModes
+    modes: JointRowTable
     speeds: tuple[float, ...]
     stiffness: tuple[float, ...]
     damping: tuple[float, ...]
 
     @property
-    def smooths(self) -> bool:
-        """True if anything differs from ordinary simulations."""
-        return any(row.rubs or _has_stops(row) for row in self.modes.rows)
+    def is_smoothed(self) -> bool:
+        """Return True if anything differs from ordinary simulations."""
+        return any(row.has_dry_friction or _has_stops(row) for row in self.modes.rows)
 
-    def effort(self, nv: int) -> list[float]:
+    def effort_limits(self, nv: int) -> list[float]:
         """Return the largest joint forces (nv,)."""
         most = [np.inf] * nv
         for row in self.modes.rows:
@@ -76,7 +76,7 @@ class Resistance(NamedTuple):
         lines = []
         for row, speed, stiffness in zip(self.modes.rows, self.speeds, self.stiffness, strict=True):
             unit = "rad/s" if row.dimension == "angle" else "m/s"
-            if row.rubs and row.shares:
+            if row.has_dry_friction and row.shares:
                 lines.append(
                     f"Dry friction of '{row.together or row.name}' is smoothed over {speed:.3g} {unit}: "
                     "it does not stick at rest."
@@ -91,40 +91,40 @@ def _has_stops(row: JointRow) -> bool:
     return bool(np.isfinite([row.lower, row.upper]).any())
 
 
-def resistance(compiled: Compiled, q: Array, v: Array, p: Array, step: float) -> Resistance:
-    """Choose the smoothing for a machine that starts at q and v, with steps of this length (s)."""
-    modes = joint_modes(compiled, p)
+def choose_smoothing(compiled: CompiledModel, q: Array, v: Array, p: Array, step: float) -> SmoothedResistance:
+    """Choose the smoothing for a machine that starts at q and v and takes steps of this length (s)."""
+    modes = build_joint_row_table(compiled, p)
     if not modes.rows:
-        return Resistance(modes, (), (), ())
-    refuse(modes, "C code")
-    at = rows_at(compiled, modes, q, p)
-    compliance = compliances(at.W, compiled.mass_matrix(q, p))
-    levels = _friction_levels(compiled, q, v, p)
+        return SmoothedResistance(modes, (), (), ())
+    refuse_bearing_friction(modes, "C code")
+    at = evaluate_joint_rows(compiled, modes, q, p)
+    compliance = inverse_inertias(at.W, compiled.mass_matrix(q, p))
+    levels = _initial_friction_levels(compiled, q, v, p)
     speeds, stiffness, damping = [], [], []
     for row, c in zip(modes.rows, compliance, strict=True):
-        level = max(row.levels) if row.controlled == NOWHERE else levels[row.controlled]
+        level = max(row.friction_levels) if row.controlled == NOWHERE else levels[row.controlled]
         speeds.append(max(LEAST_SPEED, step * level * c / DAMPING_NUMBER))
-        stiff = min(stiffness_per_inertia(row, modes.size), resolvable_stiffness(step))
+        stiff = min(stiffness_per_inertia(row, modes.size), largest_resolvable_stiffness(step))
         own = row.stiffness or (stiff / c if c > 0.0 else 0.0)
         stiffness.append(own if _has_stops(row) else 0.0)
-        damping.append(_damping(row, modes.size, own, c) if _has_stops(row) else 0.0)
+        damping.append(_stop_damping(row, modes.size, own, c) if _has_stops(row) else 0.0)
     first = [k for k, row in enumerate(modes.rows) for _ in range(row.shares)]
     speeds = [max(speeds[i] for i, leader in enumerate(first) if leader == k) for k in first]
-    return Resistance(modes, tuple(speeds), tuple(stiffness), tuple(damping))
+    return SmoothedResistance(modes, tuple(speeds), tuple(stiffness), tuple(damping))
 
 
-def _damping(row: JointRow, size: float, stiffness: float, compliance: float) -> float:
+def _stop_damping(row: JointRow, size: float, stiffness: float, compliance: float) -> float:
     """Return the damping of a stop with this stiffness and effective inertia, as in simulations; for a rigid stop from
     its restitution."""
     if row.hunt_crossley or row.damping > 0.0 or compliance <= 0.0:
-        return dissipation(row, size)
+        return stop_dissipation(row, size)
     ratio = damping_ratio_from_restitution(row.restitution) if row.rigid else row.damping_ratio
     return 2.0 * ratio * math.sqrt(stiffness / compliance)
 
 
-def _friction_levels(compiled: Compiled, q: Array, v: Array, p: Array) -> Array:
+def _initial_friction_levels(compiled: CompiledModel, q: Array, v: Array, p: Array) -> Array:
     """Return the largest friction of each brake and clutch at the start."""
-    if not compiled.elements.controlled:
+    if not compiled.elements.controlled_friction:
         return np.zeros(0)
     x = np.zeros(compiled.nx)
     return np.abs(np.asarray(compiled.call("friction_levels", q, v, x=x, t=0.0, p=p), dtype=float).reshape(-1, 4)).max(
@@ -133,45 +133,51 @@ def _friction_levels(compiled: Compiled, q: Array, v: Array, p: Array) -> Array:
 
 
 def resisting_forces(
-    compiled: Compiled, given: Resistance, inputs: dict[str, list[Any]]
+    compiled: CompiledModel, smoothing: SmoothedResistance, inputs: dict[str, list[Any]]
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Compute generalized forces (nv,) of friction and stops, and each row's excess beyond its limits (rad, m).
 
     inputs : symbols of q, v, and x, t where there are any
     """
-    rows, context = given.modes.rows, compiled.program.symbolic
+    rows, context = smoothing.modes.rows, compiled.program.symbolic
     forces: list[Scalar] = [0.0] * compiled.nv
     beyond: list[Scalar] = []
-    controlled = friction_levels(context, inputs, "", inline) if compiled.elements.controlled else []
-    measured = _row_speeds(compiled, given, inputs)
+    controlled = friction_levels(context, inputs, "", inline) if compiled.elements.controlled_friction else []
+    measured = _row_speeds(compiled, smoothing, inputs)
     along = [
-        as_symbol(sum((times(e, inputs["v"][k]) for k, e in zip(columns, entries, strict=True)), 0.0))
+        to_symbol(sum((times(e, inputs["v"][k]) for k, e in zip(columns, entries, strict=True)), 0.0))
         for columns, entries, _ in measured
     ]
     together = along
     for i, (row, slow, stop, (columns, entries, value)) in enumerate(
-        zip(rows, given.speeds, zip(given.stiffness, given.damping, strict=True), measured, strict=True)
+        zip(rows, smoothing.speeds, zip(smoothing.stiffness, smoothing.damping, strict=True), measured, strict=True)
     ):
         speed = along[i]
         force: Scalar = 0.0
-        if row.rubs:
-            own = row.levels if row.controlled == NOWHERE else controlled[4 * row.controlled : 4 * row.controlled + 4]
+        if row.has_dry_friction:
+            own = (
+                row.friction_levels
+                if row.controlled == NOWHERE
+                else controlled[4 * row.controlled : 4 * row.controlled + 4]
+            )
             if row.shares == 1:
-                force = times(-1.0, times(_friction(own, row.stribeck, speed), ca.tanh(speed / slow)))
+                force = times(-1.0, times(_smoothed_friction(own, row.stribeck, speed), ca.tanh(speed / slow)))
             else:
                 together = along[i : i + row.shares] if row.shares else together
                 size = ca.sqrt(sum(each * each for each in together) + NOTHING)
-                size_of_force = times(_friction([*own[:2], *own[:2]], row.stribeck, size), ca.tanh(size / slow) / size)
+                size_of_force = times(
+                    _smoothed_friction([*own[:2], *own[:2]], row.stribeck, size), ca.tanh(size / slow) / size
+                )
                 force = times(-1.0, times(size_of_force, speed))
         if value is not None and _has_stops(row):
-            pushed, depth = _stop_force(row, *stop, as_symbol(value), speed)
+            pushed, depth = _stop_force(row, *stop, to_symbol(value), speed)
             force, beyond = plus(force, pushed), [*beyond, depth]
         for k, entry in zip(columns, entries, strict=True):
             forces[k] = plus(forces[k], times(entry, force))
     return forces, beyond
 
 
-def _friction(levels: Sequence[Scalar], stribeck: float, speed: Any) -> Any:
+def _smoothed_friction(levels: Sequence[Scalar], stribeck: float, speed: Any) -> Any:
     """Evaluate friction with four levels (kinetic and static, forward, then backward) at a speed, with Stribeck's curve
     between them."""
     fall = ca.exp(-((speed / stribeck) ** 2)) if stribeck else 0.0
@@ -183,16 +189,16 @@ def _friction(levels: Sequence[Scalar], stribeck: float, speed: Any) -> Any:
 
 
 def _row_speeds(
-    compiled: Compiled, given: Resistance, inputs: dict[str, list[Any]]
+    compiled: CompiledModel, smoothing: SmoothedResistance, inputs: dict[str, list[Any]]
 ) -> list[tuple[list[int], list[Scalar], Scalar | None]]:
     """Return each row's speed indices and factors, and its coordinate."""
     context = compiled.program.symbolic
     found: list[tuple[list[int], list[Scalar], Scalar | None]] = []
-    cut = given.modes.own < len(given.modes.rows)
+    cut = smoothing.modes.tree_row_count < len(smoothing.modes.rows)
     values = context.cut_expressions.residual(inputs, inline) if cut else []
     entries = context.cut_expressions.entries(inputs, inline) if cut else []
     table = [(each.owner, each.k) for each in context.cut_coordinates] if cut else []
-    for row in given.modes.rows:
+    for row in smoothing.modes.rows:
         if row.at_v != NOWHERE:
             value = None if row.at_q == NOWHERE else plus(times(row.ratio, inputs["q"][row.at_q]), row.offset)
             found.append(([row.at_v], [row.ratio], value))
@@ -202,8 +208,8 @@ def _row_speeds(
         columns = context.cut_expressions.pattern.columns[own].tolist()
         value = values[k]
         if row.turns:
-            center = middle(row)
-            value = center + wrapped_angle(as_symbol(value) - center)
+            center = reference_angle(row)
+            value = center + wrap_angle(to_symbol(value) - center)
         found.append((columns, [entries[i] for i in own], value))
     return found
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from core.codegen.graph_symbols import as_symbol
+from core.codegen.graph_symbols import to_symbol
 from core.mechanics.factor import Factors, factorise
 from core.mechanics.factor import solve as solve_factored
 from core.numerics.spatial.scalar import Scalar, is_zero, minus, times, total
@@ -20,14 +20,14 @@ from core.numerics.tolerances import INDEPENDENT_ROW
 Rows = Sequence[Sequence[Scalar]]
 
 
-class Ordered(NamedTuple):
+class OrderedFactors(NamedTuple):
     """Factors of a symmetric matrix with a given elimination order."""
 
     order: Sequence[int]
     factors: Factors
 
 
-class Held(NamedTuple):
+class FactoredRows(NamedTuple):
     """Factorised constraint rows G (m, n): Z = M⁻¹ Gᵀ (row by row), S = G M⁻¹ Gᵀ = L D Lᵀ.
 
     order : (m,) in which rows are eliminated, so that few entries arise; L, reciprocals in that order
@@ -42,9 +42,9 @@ class Held(NamedTuple):
     reciprocals: Sequence[Scalar]
     least: Scalar
 
-    def multipliers(self, wanted: Sequence[Scalar]) -> list[Scalar]:
+    def solve_multipliers(self, targets: Sequence[Scalar]) -> list[Scalar]:
         """Return λ with S λ = wanted; zero for redundant rows, whose equations follow from the others."""
-        x, m = [wanted[k] for k in self.order], len(self.G)
+        x, m = [targets[k] for k in self.order], len(self.G)
         for i in range(m):
             for k in range(i):
                 x[i] = minus(x[i], times(self.L[i][k], x[k]))
@@ -57,16 +57,16 @@ class Held(NamedTuple):
             found[k] = x[place]
         return found
 
-    def change(self, wanted: Sequence[Scalar], n: int) -> list[Scalar]:
+    def change(self, targets: Sequence[Scalar], n: int) -> list[Scalar]:
         """Return the smallest change of n speeds, in the metric of M, with G · change = wanted."""
-        factors = self.multipliers(wanted)
+        factors = self.solve_multipliers(targets)
         return [total(times(z[j], x) for z, x in zip(self.Z, factors, strict=True)) for j in range(n)]
 
 
-def symmetric(entries: Sequence[Scalar], places: Sequence[tuple[int, int]], n: int) -> list[list[Scalar]]:
+def build_symmetric(entries: Sequence[Scalar], indices: Sequence[tuple[int, int]], n: int) -> list[list[Scalar]]:
     """Build the lower triangle (n, n) with entries at places (row, column), zero elsewhere."""
     M: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
-    for (i, j), entry in zip(places, entries, strict=True):
+    for (i, j), entry in zip(indices, entries, strict=True):
         M[i][j] = entry
     return M
 
@@ -76,29 +76,29 @@ def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return total(times(x, y) for x, y in zip(a, b, strict=True))
 
 
-def factorised(M: Rows) -> Ordered:
+def factorise_mass(M: Rows) -> OrderedFactors:
     """Factorise a mass matrix, given by its lower triangle: eliminating from the leaves of the tree inward creates no
     fill-in between separate branches (Featherstone, RBDA 6.5)."""
     n = len(M)
-    order = elimination_order([[not is_zero(M[i][j]) for j in range(i + 1)] for i in range(n)])
-    return Ordered(order, factorise(permuted(M, order)))
+    order = choose_elimination_order([[not is_zero(M[i][j]) for j in range(i + 1)] for i in range(n)])
+    return OrderedFactors(order, factorise(permute(M, order)))
 
 
-def permuted(M: Rows, order: Sequence[int]) -> list[list[Scalar]]:
+def permute(M: Rows, order: Sequence[int]) -> list[list[Scalar]]:
     """Reorder rows and columns of a symmetric matrix, given by its lower triangle."""
     n = len(M)
     return [[M[max(order[i], order[j])][min(order[i], order[j])] for j in range(i + 1)] for i in range(n)]
 
 
-def solved(mass: Ordered, b: Sequence[Scalar]) -> list[Scalar]:
-    """Return x with M x = b."""
+def solve_mass(mass: OrderedFactors, b: Sequence[Scalar]) -> list[Scalar]:
+    """Solve M x = b for x."""
     x: list[Scalar] = [0.0] * len(b)
     for k, entry in zip(mass.order, solve_factored(mass.factors, [b[k] for k in mass.order]), strict=True):
         x[k] = entry
     return x
 
 
-def elimination_order(pattern: Sequence[Sequence[bool]]) -> list[int]:
+def choose_elimination_order(pattern: Sequence[Sequence[bool]]) -> list[int]:
     """Return an elimination order of a symmetric matrix, given by the pattern of its lower triangle: always the first
     row with the fewest remaining neighbours (minimum degree); a full matrix keeps its order."""
     m = len(pattern)
@@ -114,21 +114,21 @@ def elimination_order(pattern: Sequence[Sequence[bool]]) -> list[int]:
     return order
 
 
-def held(G: Rows, mass: Ordered, certain: bool = False) -> Held:
+def factorise_rows(G: Rows, mass: OrderedFactors, assume_independent: bool = False) -> FactoredRows:
     """Factorise constraint rows. A row is independent if the square of its remainder after elimination of the earlier
-    ones exceeds INDEPENDENT_ROW of the largest row's (as in `core.simulation.equations.constrained`).
+    rows exceeds INDEPENDENT_ROW times that of the largest row (as in `core.simulation.equations.constrained`).
 
-    certain : whether rows are said to be independent (Cholesky's method, as `core.simulation.equations.row_products`):
-    where one is not, the result is no number
+    assume_independent : whether rows are said to be independent (Cholesky's method, as
+    `core.simulation.equations.row_products`): where one is not, the result is no number
     """
-    Z = [solved(mass, row) for row in G]
+    Z = [solve_mass(mass, row) for row in G]
     m = len(G)
     products = [[dot(G[i], Z[j]) for j in range(i + 1)] for i in range(m)]
-    order = elimination_order([[not is_zero(entry) for entry in row] for row in products])
-    S = permuted(products, order)
+    order = choose_elimination_order([[not is_zero(entry) for entry in row] for row in products])
+    S = permute(products, order)
     largest: Any = ca.SX(0.0)
     for i in range(m):
-        largest = ca.fmax(largest, as_symbol(S[i][i]))
+        largest = ca.fmax(largest, to_symbol(S[i][i]))
     L: list[list[Scalar]] = [[0.0] * m for _ in range(m)]
     pivots: list[Scalar] = []
     reciprocals: list[Scalar] = []
@@ -138,28 +138,28 @@ def held(G: Rows, mass: Ordered, certain: bool = False) -> Held:
         left = S[j][j]
         for k in range(j):
             left = minus(left, times(L[j][k], scaled[k]))
-        if certain:
-            independent = as_symbol(left) > INDEPENDENT_ROW * largest
+        if assume_independent:
+            independent = to_symbol(left) > INDEPENDENT_ROW * largest
             pivots.append(left)
-            reciprocals.append(ca.if_else(independent, 1.0 / as_symbol(left), ca.SX(np.nan)))
-            least = ca.fmin(least, as_symbol(left) / as_symbol(S[j][j]))
-            _eliminate(S, L, j, scaled, reciprocals[j])
+            reciprocals.append(ca.if_else(independent, 1.0 / to_symbol(left), ca.SX(np.nan)))
+            least = ca.fmin(least, to_symbol(left) / to_symbol(S[j][j]))
+            _eliminate_column(S, L, j, scaled, reciprocals[j])
             continue
         if is_zero(left):
             pivots.append(0.0)
             reciprocals.append(0.0)
             continue
-        independent = as_symbol(left) > INDEPENDENT_ROW * largest
+        independent = to_symbol(left) > INDEPENDENT_ROW * largest
         safe = ca.if_else(independent, left, 1.0)
         pivots.append(independent * safe)  # times 0 or 1: of a selected factor CasADi selects every product anew
         reciprocals.append(independent / safe)
-        least = ca.fmin(least, ca.if_else(independent, left / as_symbol(S[j][j]), 1.0))
-        _eliminate(S, L, j, scaled, reciprocals[j])
-    return Held(G, Z, order, L, reciprocals, least)
+        least = ca.fmin(least, ca.if_else(independent, left / to_symbol(S[j][j]), 1.0))
+        _eliminate_column(S, L, j, scaled, reciprocals[j])
+    return FactoredRows(G, Z, order, L, reciprocals, least)
 
 
-def _eliminate(S: Rows, L: list[list[Scalar]], j: int, scaled: Sequence[Scalar], reciprocal: Scalar) -> None:
-    """Compute column j of L below its diagonal; scaled : the row of L before it, times D."""
+def _eliminate_column(S: Rows, L: list[list[Scalar]], j: int, scaled: Sequence[Scalar], reciprocal: Scalar) -> None:
+    """Compute column j of L below its diagonal; scaled : row j of L left of the diagonal, multiplied by D."""
     for i in range(j + 1, len(S)):
         entry = S[i][j]
         for k in range(j):

@@ -1,4 +1,4 @@
-"""Python implementation of the generated code's step, the reference of the code's own test.
+"""Python implementation of the generated code's step, used as the reference in the code's own test.
 
 The same functions by CasADi's interpreter, the same order of operations; `core.c_code.c_source` writes it in C.
 """
@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.c_code.machine_functions import MachineFunctions, Traced
-from core.mechanics.elements.time_argument import at_times
+from core.c_code.machine_functions import MachineFunctions, TracedFunction
+from core.mechanics.elements.time_argument import evaluate_time_argument
 from core.numerics.tolerances import OPEN_GAP, SINGULAR_SINE
 
 Array = NDArray[np.float64]
@@ -23,7 +23,7 @@ STATUS = {"NOT_FINITE": NOT_FINITE, "OUT_OF_REACH": OUT_OF_REACH, "NEAR_SINGULAR
 LEAST_PART = SINGULAR_SINE**2
 
 
-class Method(NamedTuple):
+class StepMethod(NamedTuple):
     """Fixed-cost integration method: an explicit Runge–Kutta tableau (Hairer, Nørsett and Wanner, Solving ODE I, II.1)
     in which each stage depends only on the previous one; `impulse` : semi-implicit, speeds first, then positions with
     the new speeds; `implicit` : γ of the two-stage Rosenbrock method of Verwer, (1 − γ h J) k₁ = f(y), (1 − γ h J) k₂ =
@@ -44,61 +44,63 @@ class Method(NamedTuple):
 
 
 METHODS = {
-    "rk4": Method("Runge–Kutta 4", (0.0, 0.5, 0.5, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6), 2.78, "rk4"),
-    "heun": Method("Heun's method", (0.0, 1.0), (0.5, 0.5), 2.0),
-    "euler": Method("Explicit Euler", (0.0,), (1.0,), 2.0, "euler"),
-    "semi_implicit": Method("Semi-implicit Euler", (0.0,), (1.0,), 2.0, "semi_implicit_euler", True),
-    "ros2": Method("Rosenbrock 2", (0.0, 1.0), (1.5, 0.5), np.inf, implicit=1.0 - 0.5**0.5),
+    "rk4": StepMethod("Runge–Kutta 4", (0.0, 0.5, 0.5, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6), 2.78, "rk4"),
+    "heun": StepMethod("Heun's method", (0.0, 1.0), (0.5, 0.5), 2.0),
+    "euler": StepMethod("Explicit Euler", (0.0,), (1.0,), 2.0, "euler"),
+    "semi_implicit": StepMethod("Semi-implicit Euler", (0.0,), (1.0,), 2.0, "semi_implicit_euler", True),
+    "ros2": StepMethod("Rosenbrock 2", (0.0, 1.0), (1.5, 0.5), np.inf, implicit=1.0 - 0.5**0.5),
 }
 
 
 class StepFunctions(NamedTuple):
-    """Functions called by a step; None: not needed by the machine."""
+    """Functions that a step calls; None: the machine does not need it."""
 
-    rates: Traced
-    reduced: Traced | None
-    closed: Traced | None
-    masses: Traced | None
-    positions: Traced | None
-    speeds: Traced | None
-    normalised: Traced | None
-    settled: Traced | None
-    beyond: Traced | None
-    q_rate: Traced | None
+    rates: TracedFunction
+    reduced: TracedFunction | None
+    closed: TracedFunction | None
+    masses: TracedFunction | None
+    positions: TracedFunction | None
+    speeds: TracedFunction | None
+    normalised: TracedFunction | None
+    settled: TracedFunction | None
+    beyond: TracedFunction | None
+    q_rate: TracedFunction | None
     """Function q̇ of quaternions, for the semi-implicit method."""
-    slopes: Traced | None
+    slopes: TracedFunction | None
     """Jacobian J = ∂ẏ/∂y row by row, for the implicit method; `reduced_slopes` is that of `reduced`."""
-    reduced_slopes: Traced | None
+    reduced_slopes: TracedFunction | None
 
 
-def step_functions(
-    machine: MachineFunctions, method: Method, watch: Callable[[], None] = lambda: None
+def build_step_functions(
+    machine: MachineFunctions, method: StepMethod, before_each: Callable[[], None] = lambda: None
 ) -> StepFunctions:
-    """Build the step functions of a machine; watch : called before each."""
+    """Build the step functions of a machine; before_each : called before each."""
     compiled, forms = machine.compiled, machine.forms
     held, quaternions = compiled.constrained, bool(compiled.coordinates.quaternions)
 
-    def traced(wanted: Any, make: Callable[..., Traced], *of: Traced) -> Traced | None:
-        watch()
-        return make(*of) if wanted else None
+    def build_if_needed(
+        condition: Any, make: Callable[..., TracedFunction], *of: TracedFunction
+    ) -> TracedFunction | None:
+        before_each()
+        return make(*of) if condition else None
 
-    beyond = machine.beyond()
-    watch()
+    beyond = machine.limit_excess()
+    before_each()
     rates = machine.rates()
-    reduced = traced(forms, machine.reduced_rates)
+    reduced = build_if_needed(forms, machine.reduced_rates)
     return StepFunctions(
         rates,
         reduced,
-        traced(forms, machine.closed),
-        traced(held, machine.masses),
-        traced(held, machine.positions),
-        traced(held, machine.speeds),
-        traced(quaternions, machine.normalised),
-        traced(machine.context.elements.junctions, machine.settled),
+        build_if_needed(forms, machine.closed),
+        build_if_needed(held, machine.masses),
+        build_if_needed(held, machine.position_step),
+        build_if_needed(held, machine.speeds),
+        build_if_needed(quaternions, machine.normalised_position),
+        build_if_needed(machine.context.elements.junctions, machine.junction_step),
         beyond if beyond.graph.size1_out(0) else None,
-        traced(method.impulse, machine.q_rate),
-        traced(method.implicit, machine.slopes, rates),
-        None if reduced is None else traced(method.implicit, machine.slopes, reduced),
+        build_if_needed(method.impulse, machine.q_rate),
+        build_if_needed(method.implicit, machine.jacobian, rates),
+        None if reduced is None else build_if_needed(method.implicit, machine.jacobian, reduced),
     )
 
 
@@ -106,22 +108,22 @@ class Stepper:
     """Fixed-step integrator of one machine; h : step, s, closing : number of iterations of loop closure."""
 
     def __init__(
-        self, machine: MachineFunctions, functions: StepFunctions, method: Method, h: float, closing: int
+        self, machine: MachineFunctions, functions: StepFunctions, method: StepMethod, h: float, closing: int
     ) -> None:
         self.machine, self.functions, self.method = machine, functions, method
         self.h, self.closing = h, closing
         self.splines = machine.compiled.splines(machine.p)
         self.nq, self.nv = machine.nq, machine.nv
 
-    def given(self, y: Array, time: float, u: Array) -> dict[str, Array]:
+    def arguments_at(self, y: Array, time: float, u: Array) -> dict[str, Array]:
         """Return the arguments at a state."""
         nq, last = self.nq, self.nq + self.nv
-        t = at_times(self.splines, time)[: self.machine.time_size]
+        t = evaluate_time_argument(self.splines, time)[: self.machine.time_size]
         return {"q": y[:nq], "v": y[nq:last], "x": y[last:], "t": t, "u": u, "p": self.machine.p}
 
     def rates(self, y: Array, time: float, u: Array) -> tuple[Array, int]:
         """Return ẏ and a status."""
-        given = self.given(y, time, u)
+        given = self.arguments_at(y, time, u)
         if self.functions.reduced is not None:
             found = self.functions.reduced(**given)
             if found[-1] > 0.0:
@@ -142,7 +144,7 @@ class Stepper:
             assert self.functions.q_rate is not None
             new[: self.nq] += h * self.functions.q_rate(q=y[: self.nq], v=new[self.nq : self.nq + self.nv])
         elif method.implicit:
-            total, status = self._implicit(y, time, u)
+            total, status = self._implicit_step(y, time, u)
             new += h * total
         else:
             f = np.zeros(len(y))
@@ -157,21 +159,21 @@ class Stepper:
             status |= NOT_FINITE
         return (y if status & (NOT_FINITE | OUT_OF_REACH) else new), status
 
-    def _implicit(self, y: Array, time: float, u: Array) -> tuple[Array, int]:
+    def _implicit_step(self, y: Array, time: float, u: Array) -> tuple[Array, int]:
         """Return the result of the two Rosenbrock stages, and a status."""
         f, n, h = self.functions, len(y), self.h
-        given = self.given(y, time, u)
+        given = self.arguments_at(y, time, u)
         served = f.reduced is not None and f.reduced(**given)[-1] > 0.0
         slopes = f.reduced_slopes if served else f.slopes
         assert slopes is not None
         W = -(h * self.method.implicit) * slopes(**given).reshape(n, n)
         W[np.diag_indices(n)] += 1.0
-        rows = eliminated(W)
+        rows = lu_eliminate(W)
         k, status = self.rates(y, time, u)
-        back_substituted(W, rows, k := k.copy())
+        lu_substitute(W, rows, k := k.copy())
         next_, happened = self.rates(y + h * k, time + h, u)
         last = next_ - 2.0 * k
-        back_substituted(W, rows, last)
+        lu_substitute(W, rows, last)
         first, second = self.method.b
         return first * k + second * last, status | happened
 
@@ -182,38 +184,38 @@ class Stepper:
             y[:nq] = f.normalised(q=y[:nq])
         if f.settled is not None:
             for _ in range(self.closing):
-                y[last:] = f.settled(**self.given(y, time, u))
+                y[last:] = f.settled(**self.arguments_at(y, time, u))
         done = False
         if f.closed is not None:
-            found = f.closed(**self.given(y, time, u))
+            found = f.closed(**self.arguments_at(y, time, u))
             done = bool(found[-1] > 0.0)
             if done:
                 y[:last] = found[:-1]
         if f.positions is not None and not done:
-            status = self._iterate(y, time, u)
-        if f.beyond is not None and np.any(f.beyond(**self.given(y, time, u)) > 0.0):
+            status = self._close_iteratively(y, time, u)
+        if f.beyond is not None and np.any(f.beyond(**self.arguments_at(y, time, u)) > 0.0):
             status |= LIMIT
         return status
 
-    def _iterate(self, y: Array, time: float, u: Array) -> int:
+    def _close_iteratively(self, y: Array, time: float, u: Array) -> int:
         f, nq, last = self.functions, self.nq, self.nq + self.nv
         assert f.masses is not None
         assert f.positions is not None
         assert f.speeds is not None
-        factors = f.masses(**self.given(y, time, u))
+        factors = f.masses(**self.arguments_at(y, time, u))
         gap = 0.0
         for _ in range(self.closing):
-            found = f.positions(**self.given(y, time, u), f=factors)
+            found = f.positions(**self.arguments_at(y, time, u), f=factors)
             y[:nq], gap = found[:nq], found[nq]
-        found = f.speeds(**self.given(y, time, u), f=factors)
+        found = f.speeds(**self.arguments_at(y, time, u), f=factors)
         y[nq:last] = found[: self.nv]
         status = 0 if gap < OPEN_GAP else OUT_OF_REACH
         return status | (0 if found[-1] > LEAST_PART else NEAR_SINGULAR)
 
 
-def eliminated(W: Array) -> list[int]:
-    """Replace W (n, n) in place by its factors L and U, and return the row interchanges step by step, in the same
-    operations as the code."""
+def lu_eliminate(W: Array) -> list[int]:
+    """Replace W (n, n) in place by its factors L and U and return the row interchanges, step by step, with the same
+    operations as the generated code."""
     n, rows = len(W), list[int]()
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for k in range(n):
@@ -229,7 +231,7 @@ def eliminated(W: Array) -> list[int]:
     return rows
 
 
-def back_substituted(W: Array, rows: list[int], b: Array) -> None:
+def lu_substitute(W: Array, rows: list[int], b: Array) -> None:
     """Replace b in place by the solution of the system whose factors `eliminated` left."""
     n = len(b)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

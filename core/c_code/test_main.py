@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from core.c_code.plan import Plan, parts_of_state
+from core.c_code.plan import ExportPlan, state_parts
 
 TOLERANCE = {"double": 1e-10, "float": 1e-3}
 """Largest accepted difference from the reference, relative to the size of the compared values."""
 
 
-def test_main(plan: Plan, samples: int) -> str:
-    """Return the text of NAME_test.c, which runs the reference, compares every sample, and measures time."""
+def write_test_program(plan: ExportPlan, samples: int) -> str:
+    """Return the text of NAME_test.c, which repeats the reference simulation, compares every sample, and measures the
+    time."""
     m, copies = plan.machine, list[str]()
-    for letter, count, at in parts_of_state(plan):
+    for letter, count, at in state_parts(plan):
         loop = [f"for (int i = 0; i < {count}; i++)", "{", f"    found[{at}i] = (double)state->{letter}[i];", "}"]
         copies += [f"        {line}" for line in loop]
     words = {

@@ -22,17 +22,17 @@ _start = threading.Lock()
 _worker: threading.Thread | None = None
 
 
-class Stopped(Exception):
-    """Raised in a compile job when the program ends."""
+class CompilationStopped(Exception):
+    """Raised in a compilation job when the program is ending."""
 
 
-def go_on() -> None:
+def raise_if_stopping() -> None:
     """Raise Stopped if the program is ending; long jobs call this regularly."""
     if _stopping.is_set():
-        raise Stopped
+        raise CompilationStopped
 
 
-def submit(job: Job) -> None:
+def submit_job(job: Job) -> None:
     """Queue a job for the background thread."""
     global _worker
     with _start:
@@ -42,20 +42,21 @@ def submit(job: Job) -> None:
             _worker.start()
 
 
-def busy() -> bool:
+def is_busy() -> bool:
     """Return True while jobs are waiting or running."""
     return _worker is not None
 
 
-def hold(seconds: float = FOR_EVER) -> None:
-    """Set the delay before the next compilation, until then the interpreter evaluates; `resume` ends it early."""
+def delay_compilation(seconds: float = FOR_EVER) -> None:
+    """Delay the next compilation by a time; until then, the interpreter evaluates functions. `resume` ends the delay
+    early."""
     global _patience
     _patience = seconds
 
 
-def resume() -> None:
+def resume_compilation() -> None:
     """Start waiting compilations now, and later ones without delay."""
-    hold(PAUSE)
+    delay_compilation(PAUSE)
     _allowed.set()
 
 

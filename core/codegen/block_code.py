@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from core.codegen import block_llvm_ir, direct_call, single_state
-from core.codegen.blocks import Array, Table
+from core.codegen.blocks import Array, BlockTable
 from core.codegen.direct_call import Path
-from core.codegen.machine_code import in_pieces
-from core.codegen.object_code import Library
+from core.codegen.machine_code import evaluate_in_chunks
+from core.codegen.object_code import LoadedLibrary
 from core.codegen.single_state import FREE, Guard
 
 
@@ -21,16 +21,16 @@ class BlockInterpreter:
 
     interpreted: ClassVar[bool] = True
 
-    def __init__(self, table: Table, *, checked: bool) -> None:
+    def __init__(self, table: BlockTable, *, checked: bool) -> None:
         self.table, self.checked = table, checked
 
-    def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
+    def bind_buffers(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
         """Return input buffers, output buffer and evaluating function for parameters p; see `single_state`."""
         table, memory = self.table, self.table.workspace()
         views = _argument_views(memory, table.inputs)
         views[-1][:] = p
         out = np.zeros(len(table.outputs))
-        blocks = [_bound_function(block.function) for block in table.blocks]
+        blocks = [_bind_buffers(block.function) for block in table.blocks]
 
         def call() -> bool:
             for number, *starts, first in table.rows:
@@ -46,17 +46,17 @@ class BlockInterpreter:
 
         return views[:-1], out, call
 
-    def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:
+    def path(self, p: Array, shape: Sequence[int], fallback: Path, guard: Guard = FREE) -> Path:
         """Return a function for single states; see `Code.path`."""
-        return single_state.path(*self.bind(p), shape, general, guard)
+        return single_state.build_buffered_function(*self.bind_buffers(p), shape, fallback, guard)
 
-    def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
+    def evaluate_batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
         """Evaluate an array of states; see `Code.batch`."""
         failures = 0
-        states, result, call = self.bind(p if p.ndim == 1 else p[0])
+        states, result, call = self.bind_buffers(p if p.ndim == 1 else p[0])
         for k in range(len(out)):
             if p.ndim > 1 and k:
-                states, result, call = self.bind(p[k])
+                states, result, call = self.bind_buffers(p[k])
             for state, array in zip(states, inputs, strict=True):
                 state[:] = array[k]
             failures += bool(call())
@@ -64,7 +64,7 @@ class BlockInterpreter:
         return failures
 
 
-def _bound_function(function: Any) -> tuple[Array, Array, Callable[[], None]]:
+def _bind_buffers(function: Any) -> tuple[Array, Array, Callable[[], None]]:
     buffer, trigger = function.buffer()
     operands: Any = np.zeros(function.numel_in(0))
     results: Any = np.zeros(function.numel_out(0))
@@ -92,13 +92,13 @@ class BlockCode:
 
     interpreted: ClassVar[bool] = False
 
-    def __init__(self, table: Table, *, checked: bool) -> None:
+    def __init__(self, table: BlockTable, *, checked: bool) -> None:
         self.table = table
-        self.words = table.words()
+        self.words = table.packed_rows()
         self.places = np.array(table.outputs, dtype=np.int32)
         self.sizes, self.size = table.inputs, len(table.outputs)
-        self.library = Library(block_llvm_ir.module(table.blocks, table.inputs, checked=checked))
-        self.operations = table.operations()
+        self.library = LoadedLibrary(block_llvm_ir.build_module(table.blocks, table.inputs, checked=checked))
+        self.operations = table.operation_count()
         self.batch_address = self.library.address("block_batch")
         pointer, integer = ctypes.c_void_p, ctypes.c_int64
         inputs = [pointer] * (len(table.inputs) + 1)
@@ -111,21 +111,21 @@ class BlockCode:
         result slots, number of results."""
         return self.words.ctypes.data, len(self.table.rows), self.places.ctypes.data, len(self.places)
 
-    def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:
+    def path(self, p: Array, shape: Sequence[int], fallback: Path, guard: Guard = FREE) -> Path:
         """Return a function for single states; see `Code.path`."""
         memory = self.table.workspace()
         further = (memory.ctypes.data, *self.table_arguments())
         sizes, keep = self.table.inputs[:-1], (self, memory)
-        return direct_call.path(self.batch_address, further, sizes, p, shape, general, keep, guard)
+        return direct_call.build_direct_call(self.batch_address, further, sizes, p, shape, fallback, keep, guard)
 
-    def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
+    def evaluate_batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
         """Evaluate an array of states; see `Code.batch`."""
         stride = p.shape[-1] if p.ndim > 1 else 0
         arrays, strides = (*inputs, p, out), (*self.table.inputs[:-1], stride, len(self.places))
 
-        def piece(first: int, count: int) -> int:
+        def evaluate_chunk(first: int, count: int) -> int:
             memory = self.table.workspace()
             addresses = [array.ctypes.data + 8 * first * each for array, each in zip(arrays, strides, strict=True)]
             return int(self._batch(count, stride, memory.ctypes.data, *self.table_arguments(), *addresses))
 
-        return in_pieces(len(out), self.operations, piece)
+        return evaluate_in_chunks(len(out), self.operations, evaluate_chunk)

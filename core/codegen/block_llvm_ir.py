@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.codegen.blocks import Block
-from core.codegen.instructions import instructions_of
-from core.codegen.llvm_ir import DECLARATIONS, SINCOS, straight
+from core.codegen.instructions import list_instructions
+from core.codegen.llvm_ir import DECLARATIONS, SINCOS, straight_line_code
 
 import casadi as ca  # isort: skip
 
@@ -80,7 +80,7 @@ done:
 
 
 def _block_ir(number: int, block: Block) -> str:
-    instructions = instructions_of(block.function)
+    instructions = list_instructions(block.function)
     inputs = [i for i in instructions if i.operation == ca.OP_INPUT]
     outputs = [i for i in instructions if i.operation == ca.OP_OUTPUT]
     between = [i for i in instructions if i.operation not in (ca.OP_INPUT, ca.OP_OUTPUT)]
@@ -103,7 +103,7 @@ def _block_ir(number: int, block: Block) -> str:
             f"  %w{r} = load i32, ptr %w{r}p",
             f"  %{target} = getelementptr double, ptr %ws, i32 %w{r}",
         ]
-    return "\n".join([*lines, *straight([*inputs, *between, *outputs], load, store), "  ret void", "}"])
+    return "\n".join([*lines, *straight_line_code([*inputs, *between, *outputs], load, store), "  ret void", "}"])
 
 
 def _run_ir(blocks: Sequence[Block], *, checked: bool) -> str:
@@ -188,7 +188,7 @@ def _batch_ir(lengths: Sequence[int]) -> str:
     return "\n".join(lines)
 
 
-def module(blocks: Sequence[Block], lengths: Sequence[int], *, checked: bool) -> str:
+def build_module(blocks: Sequence[Block], lengths: Sequence[int], *, checked: bool) -> str:
     """Return the IR of a table's blocks and of the loops that run them; `checked` as in
     `core.codegen.llvm_ir.module`."""
     bodies = [_block_ir(number, block) for number, block in enumerate(blocks)]

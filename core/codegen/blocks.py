@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.graph_symbols import column, symbols
+from core.codegen.graph_symbols import build_column, scalar_symbols
 from core.later import dataclass
 from core.numerics.spatial.scalar import Scalar
 from core.numerics.spatial.vector import Vector3
@@ -48,9 +48,9 @@ class Block(NamedTuple):
 
 
 @dataclass
-class Table:
-    """Recorded recursion: blocks, and rows (block, starts of operand pieces, start of results) that call them in
-    order."""
+class BlockTable:
+    """Recorded recursion: blocks, and the rows (block, starts of its operand pieces, start of its results) that call
+    them in order."""
 
     inputs: tuple[int, ...]
     """Lengths of the arguments, parameters last, which are at the beginning of the workspace."""
@@ -71,11 +71,11 @@ class Table:
         memory[list(self.constants)] = list(self.constants.values())
         return memory
 
-    def words(self) -> NDArray[np.int32]:
+    def packed_rows(self) -> NDArray[np.int32]:
         """Return all rows as one flat integer array, as the compiled loop reads them."""
         return np.array([word for row in self.rows for word in row], dtype=np.int32)
 
-    def operations(self) -> int:
+    def operation_count(self) -> int:
         """Return the total number of operations of all rows."""
         each = [block.function.n_instructions() for block in self.blocks]
         return sum(each[number] for number, *_ in self.rows)
@@ -89,7 +89,7 @@ class Table:
 _LEAF = object()
 
 
-def flatten(x: Any, leaves: list[Scalar]) -> Any:
+def flatten_structure(x: Any, leaves: list[Scalar]) -> Any:
     """Append the scalars inside nested tuples and dataclasses to `leaves`; returns the structure without them."""
     kind = type(x)
     if kind is Slot or kind is float:
@@ -99,9 +99,9 @@ def flatten(x: Any, leaves: list[Scalar]) -> Any:
         leaves.extend(x)
         return Vector3
     if isinstance(x, tuple):
-        return (kind, *[flatten(item, leaves) for item in x])
+        return (kind, *[flatten_structure(item, leaves) for item in x])
     if hasattr(kind, "__dataclass_fields__"):
-        return (kind, *[flatten(getattr(x, name), leaves) for name in _field_names(kind)])  # type: ignore[arg-type]
+        return (kind, *[flatten_structure(getattr(x, name), leaves) for name in _field_names(kind)])  # type: ignore[arg-type]
     if x is None:
         return None
     leaves.append(x)
@@ -114,7 +114,7 @@ def _field_names(kind: type[Any]) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind))
 
 
-def unflatten(structure: Any, leaves: Iterator[Scalar]) -> Any:
+def rebuild_structure(structure: Any, leaves: Iterator[Scalar]) -> Any:
     """Rebuild nested tuples and dataclasses from their structure and scalars."""
     if structure is _LEAF:
         return next(leaves)
@@ -123,11 +123,11 @@ def unflatten(structure: Any, leaves: Iterator[Scalar]) -> Any:
     if structure is None:
         return None
     kind, *parts = structure
-    items = [unflatten(part, leaves) for part in parts]
+    items = [rebuild_structure(part, leaves) for part in parts]
     return tuple(items) if kind is tuple else kind(*items)
 
 
-class _Variant(NamedTuple):
+class _BlockVariant(NamedTuple):
     """Block, and the form of its results: structure and literals (None where a slot goes)."""
 
     number: int
@@ -135,33 +135,33 @@ class _Variant(NamedTuple):
     literals: tuple[float | None, ...]
 
 
-class Recorder:
+class RecursionRecorder:
     """Runner that records the steps of a recursion in a table."""
 
     def __init__(self, lengths: Sequence[int], p: Sequence[ca.SX]) -> None:
-        self.table = Table(tuple(lengths))
+        self.table = BlockTable(tuple(lengths))
         self.inputs = [[Slot(k) for k in self.table.allocate(length)] for length in lengths]
         """Slots of the function's arguments, parameters last."""
         self.p = list(p)
         self._derived: list[tuple[ca.SX, int]] = []
         self._own = {x.element_hash(): slot.index for x, slot in zip(self.p, self.inputs[-1], strict=True)}
         """Slots of parameters."""
-        self._variants: dict[Any, _Variant] = {}
+        self._variants: dict[Any, _BlockVariant] = {}
         self._counts: dict[Any, int] = {}
         self._steps: dict[Any, int] = {}
 
     def __call__(self, step: Callable[..., Any], *arguments: Any) -> Any:
         leaves: list[Scalar] = []
-        structure = flatten(arguments, leaves)
+        structure = flatten_structure(arguments, leaves)
         family = (step, structure)
         pattern = tuple(x if type(x) is float and x in (0.0, 1.0) else None for x in leaves)
-        operands = self._operands(leaves, pattern)
+        operands = self._operand_slots(leaves, pattern)
         runs, starts = _contiguous_runs(operands)
         variant = self._variants.get((family, pattern, runs))
         if variant is None:
             if self._counts.get(family, 0) >= MOST_VARIANTS:
                 pattern = (None,) * len(leaves)
-                starts = tuple(self._operands(leaves, pattern))
+                starts = tuple(self._operand_slots(leaves, pattern))
                 runs = (1,) * len(leaves)
                 variant = self._variants.get((family, pattern, runs))
             if variant is None:
@@ -169,7 +169,7 @@ class Recorder:
                 self._counts[family] = self._counts.get(family, 0) + 1
         return self._call_variant(variant, starts)
 
-    def _operands(self, leaves: list[Scalar], pattern: Sequence[float | None]) -> list[int]:
+    def _operand_slots(self, leaves: list[Scalar], pattern: Sequence[float | None]) -> list[int]:
         """Return the slot of every operand that is not a literal of the pattern; constants and expressions get new
         slots."""
         result = []
@@ -190,33 +190,33 @@ class Recorder:
 
     def _trace_step(
         self, step: Any, structure: Any, pattern: Sequence[float | None], runs: tuple[int, ...]
-    ) -> _Variant:
-        operands = symbols("x", sum(runs))
+    ) -> _BlockVariant:
+        operands = scalar_symbols("x", sum(runs))
         given = iter(operands)
-        arguments = unflatten(structure, iter([next(given) if x is None else x for x in pattern]))
+        arguments = rebuild_structure(structure, iter([next(given) if x is None else x for x in pattern]))
         leaves: list[Scalar] = []
-        shape = flatten(step(*arguments), leaves)
+        shape = flatten_structure(step(*arguments), leaves)
         literals = tuple(x if type(x) is float else None for x in leaves)
         results = [x for x in leaves if type(x) is not float]
-        self._add_block([column(operands)], results, runs, step)
-        return _Variant(len(self.table.blocks) - 1, shape, literals)
+        self._add_block([build_column(operands)], results, runs, step)
+        return _BlockVariant(len(self.table.blocks) - 1, shape, literals)
 
     def _add_block(self, operands: list[ca.SX], results: list[Any], runs: tuple[int, ...], step: Any) -> None:
-        function = ca.Function("b", operands, [column(results)], {"cse": True})
+        function = ca.Function("b", operands, [build_column(results)], {"cse": True})
         code = self._steps.setdefault(getattr(step, "__code__", step), len(self._steps))
         self.table.blocks.append(Block(function, runs, code))
 
-    def _call_variant(self, variant: _Variant, starts: tuple[int, ...]) -> Any:
+    def _call_variant(self, variant: _BlockVariant, starts: tuple[int, ...]) -> Any:
         count = sum(literal is None for literal in variant.literals)
         slots = iter(self.table.allocate(count))
         first = self.table.size - count
         if count:
             self.table.rows.append((variant.number, *starts, first))
         leaves = [Slot(next(slots)) if literal is None else literal for literal in variant.literals]
-        return unflatten(variant.structure, iter(leaves))
+        return rebuild_structure(variant.structure, iter(leaves))
 
-    def finish(self, result: Sequence[Scalar]) -> Table:
-        """Return the table for a given result; expressions in parameters are computed first."""
+    def build_table(self, result: Sequence[Scalar]) -> BlockTable:
+        """Return the table for a given result; expressions of the parameters are evaluated first."""
         table = self.table
         constants: dict[float, int] = {}
         for entry in result:
@@ -231,8 +231,8 @@ class Recorder:
         if self._derived:
             # one block computes all expressions, gathered behind one another, and then each goes to its slot
             values = [value for value, _ in self._derived]
-            self._add_block([column(self.p)], values, (len(self.p),), "expressions")
-            self._add_block([column(x := symbols("x", 1))], list(x), (1,), "copy")
+            self._add_block([build_column(self.p)], values, (len(self.p),), "expressions")
+            self._add_block([build_column(x := scalar_symbols("x", 1))], list(x), (1,), "copy")
             place = table.allocate(len(values))
             copies = [(len(table.blocks) - 1, place[k], slot) for k, (_, slot) in enumerate(self._derived)]
             table.rows[:0] = [(len(table.blocks) - 2, self.inputs[-1][0].index, place[0]), *copies]

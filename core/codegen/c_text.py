@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from core.codegen.instructions import Instruction, instructions_of
+from core.codegen.instructions import Instruction, list_instructions
 from core.codegen.llvm_ir import LIBRARY
 
 LONGEST = 4000
@@ -73,7 +73,7 @@ class Precision(NamedTuple):
     type: str
     suffix: str
 
-    def number(self, value: float) -> str:
+    def format_number(self, value: float) -> str:
         """Write a constant exactly: short ones in decimal, others in hexadecimal with the decimal value as comment."""
         if math.isnan(value):
             return "NAN"
@@ -107,12 +107,12 @@ class CFunction(NamedTuple):
         return f"{self.name}({', '.join([*(arguments[i] for i in self.used), result])});"
 
 
-def c_function(name: str, function: ca.Function, precision: Precision, letters: Sequence[str]) -> CFunction:
+def write_c_function(name: str, function: ca.Function, precision: Precision, letters: Sequence[str]) -> CFunction:
     """Return the C code of a traced function with one result; letters : names of its arguments.
 
     Raises NotImplementedError for an operation that C has none for.
     """
-    instructions = instructions_of(function)
+    instructions = list_instructions(function)
     read = {source for ins in instructions for source in ins.sources}
     used = tuple(sorted({ins.place[0] for ins in instructions if ins.operation == ca.OP_INPUT and ins.target in read}))
     writer = _Writer(name, instructions, precision, [letters[i] for i in range(function.n_in())], used)
@@ -120,7 +120,7 @@ def c_function(name: str, function: ca.Function, precision: Precision, letters: 
     for ins in instructions:
         if ins.operation in _KIND:
             counts[_KIND[ins.operation]] += 1
-    return CFunction(name, writer.text(), used, function.size1_out(0), counts)
+    return CFunction(name, writer.function_text(), used, function.size1_out(0), counts)
 
 
 class _Writer:
@@ -136,32 +136,32 @@ class _Writer:
     ) -> None:
         self.name, self.precision, self.letters, self.used = name, precision, letters, used
         self.instructions = instructions
-        self.one, self.zero = precision.number(1.0), precision.number(0.0)
+        self.one, self.zero = precision.format_number(1.0), precision.format_number(0.0)
         self.names: dict[int, str] = {}
         """C expression of each value where it is read."""
 
     @property
-    def head(self) -> list[str]:
+    def parameter_list(self) -> list[str]:
         """Return the parameters of the function."""
         real = self.precision.type
         return [*(f"const {real} {self.letters[i]}[]" for i in self.used)]
 
-    def text(self) -> str:
+    def function_text(self) -> str:
         """Return the complete text of the function."""
         pieces = [self.instructions]
         if len(self.instructions) > LONGEST:
             pieces = [self.instructions[at : at + PIECE] for at in range(0, len(self.instructions), PIECE)]
         if len(pieces) == 1:
             return self._function_text(
-                self.name, [*self.head, f"{self.precision.type} y[]"], self._statements(pieces[0], {})
+                self.name, [*self.parameter_list, f"{self.precision.type} y[]"], self._statements(pieces[0], {})
             )
-        return self._in_pieces(pieces)
+        return self._write_in_parts(pieces)
 
     def _function_text(self, name: str, head: Sequence[str], lines: Sequence[str]) -> str:
         return "\n".join([f"static void {name}({', '.join(head)})", "{", *(f"    {line}" for line in lines), "}", ""])
 
-    def _in_pieces(self, pieces: Sequence[Sequence[Instruction]]) -> str:
-        places, size = self._places_of_shared_values(pieces)
+    def _write_in_parts(self, pieces: Sequence[Sequence[Instruction]]) -> str:
+        places, size = self._shared_value_indices(pieces)
         real, texts, calls = self.precision.type, list[str](), list[str]()
         for k, piece in enumerate(pieces):
             name, lines = f"{self.name}_{k}", self._statements(piece, places)
@@ -175,10 +175,12 @@ class _Writer:
                     passed.append(letter)
             texts.append(self._function_text(name, heads, lines))
             calls.append(f"{name}({', '.join(passed)});")
-        outer = self._function_text(self.name, [*self.head, f"{real} y[]"], [f"{real} w[{max(size, 1)}];", "", *calls])
+        outer = self._function_text(
+            self.name, [*self.parameter_list, f"{real} y[]"], [f"{real} w[{max(size, 1)}];", "", *calls]
+        )
         return "\n".join([*texts, outer])
 
-    def _places_of_shared_values(self, pieces: Sequence[Sequence[Instruction]]) -> tuple[dict[int, int], int]:
+    def _shared_value_indices(self, pieces: Sequence[Sequence[Instruction]]) -> tuple[dict[int, int], int]:
         """Return the index in `w` of each value that a later part reads, {value: index}, and the length of `w`."""
         made, last = dict[int, int](), dict[int, int]()
         for k, piece in enumerate(pieces):
@@ -197,27 +199,27 @@ class _Writer:
                 places[value] = free.pop()
         return places, size
 
-    def _statements(self, piece: Sequence[Instruction], places: dict[int, int]) -> list[str]:
+    def _statements(self, piece: Sequence[Instruction], indices: dict[int, int]) -> list[str]:
         lines, kept = list[str](), list[str]()
-        for value, place in places.items():
+        for value, place in indices.items():
             if self.names.get(value, "").startswith("t"):  # made by an earlier piece
                 self.names[value] = f"w[{place}]"
-        read = {source for ins in piece for source in ins.sources} | set(places)
+        read = {source for ins in piece for source in ins.sources} | set(indices)
         for ins in piece:
             if ins.operation == ca.OP_OUTPUT:
                 lines.append(f"y[{ins.place[1]}] = {self.names[ins.sources[0]]};")
             elif ins.operation == ca.OP_CONST:
-                self.names[ins.target] = self.precision.number(ins.constant)
+                self.names[ins.target] = self.precision.format_number(ins.constant)
             elif ins.operation == ca.OP_INPUT:
                 self.names[ins.target] = f"{self.letters[ins.place[0]]}[{ins.place[1]}]"
             elif ins.target in read:
                 self.names[ins.target] = f"t{ins.target}"
-                lines.append(f"const {self.precision.type} t{ins.target} = {self._value(ins)};")
-                if ins.target in places:
-                    kept.append(f"w[{places[ins.target]}] = t{ins.target};")
+                lines.append(f"const {self.precision.type} t{ins.target} = {self._format_expression(ins)};")
+                if ins.target in indices:
+                    kept.append(f"w[{indices[ins.target]}] = t{ins.target};")
         return lines + kept
 
-    def _value(self, ins: Instruction) -> str:
+    def _format_expression(self, ins: Instruction) -> str:
         arguments = [self.names[source] for source in ins.sources]
         if ins.operation in _CALLS:
             called, count = _CALLS[ins.operation]

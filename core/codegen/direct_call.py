@@ -20,7 +20,7 @@ import llvmlite.binding as llvm
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.object_code import Library
+from core.codegen.object_code import LoadedLibrary
 from core.codegen.single_state import FREE, Guard
 
 Array = NDArray[np.float64]
@@ -221,38 +221,43 @@ class _Definition(ctypes.Structure):
     )
 
 
-def path(
+def build_direct_call(
     batch: int,
-    further: Sequence[int],
+    table_arguments: Sequence[int],
     sizes: Sequence[int],
     p: Array,
     shape: Sequence[int],
-    general: Path,
-    keep: Any,
+    fallback: Path,
+    kept_objects: Any,
     guard: Guard = FREE,
 ) -> Path:
     """Return a Python function that calls machine code for single states, given as arrays of these sizes.
 
     batch : address of a function of (1, 0, further…, arguments…, p, result), which gives the number of failures;
-    further : none, or what `block_batch` takes before the arguments; shape : of the result; general : the path for
-    everything else; keep : what must live as long as the addresses are used; guard : which numbers the function takes
+    table_arguments : none, or what `block_batch` takes before the arguments; shape : of the result; fallback : the path
+    for everything else; kept_objects : what must live as long as the addresses are used; guard : which numbers the
+    function takes
     """
     if len(sizes) > MOST:
         raise ValueError(f"{len(sizes)} arguments exceed the maximum of {MOST}")
     wanted = [8 * size for size in sizes] + [0] * (MOST - len(sizes))
-    checks = np.frombuffer(guard.packed(), dtype=np.uint8)
+    checks = np.frombuffer(guard.pack_checks(), dtype=np.uint8)
     bounds = checks.ctypes.data, checks.ctypes.data + checks.size
-    record = struct.pack(f"{_FIRST + len(further)}q", len(sizes), *wanted, batch, p.ctypes.data, *bounds, *further)
-    own = (record, np.empty(shape).copy, general, p, keep, checks)
+    record = struct.pack(
+        f"{_FIRST + len(table_arguments)}q", len(sizes), *wanted, batch, p.ctypes.data, *bounds, *table_arguments
+    )
+    own = (record, np.empty(shape).copy, fallback, p, kept_objects, checks)
     with _once:
-        new, definition = _new_function_type(), _definition(bool(further))
+        new, definition = _new_function_type(), _method_definition(bool(table_arguments))
     return new(ctypes.addressof(definition), own, None)
 
 
 @cache
-def _definition(table: bool) -> _Definition:
+def _method_definition(table: bool) -> _Definition:
     """Return the PyMethodDef of the function for straight-line code or for tables."""
-    return _Definition(b"evaluate", _library().address("call_table" if table else "call_straight"), _FASTCALL, None)
+    return _Definition(
+        b"evaluate", _build_library().address("call_table" if table else "call_straight"), _FASTCALL, None
+    )
 
 
 @cache
@@ -262,11 +267,11 @@ def _new_function_type() -> Callable[..., Any]:
 
 
 @cache
-def _library() -> Library:
+def _build_library() -> LoadedLibrary:
     for name in _INTERFACE:
         llvm.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
     declarations = [f"declare {text.format(name)}" for name, text in _INTERFACE.items()]
-    return Library(
+    return LoadedLibrary(
         "\n".join([*declarations, _RELEASE, _function_ir("call_straight", 0), _function_ir("call_table", _TABLE)])
     )
 

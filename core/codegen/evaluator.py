@@ -38,13 +38,13 @@ class Code(Protocol):
     interpreted: ClassVar[bool]
     """True if machine code may still replace this code."""
 
-    def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:
-        """Return a fast function for single states: takes arrays, returns a result of this shape with parameters p.
-        Calls `general` for arguments of other types or sizes, those that the guard rejects, and results that must be
-        finite and are not."""
+    def path(self, p: Array, shape: Sequence[int], fallback: Path, guard: Guard = FREE) -> Path:
+        """Return a fast function for single states: it takes arrays and returns a result of this shape with parameters
+        p. It calls `fallback` for arguments of other types or sizes, for those that the guard rejects, and where a
+        result that must be finite is not."""
         ...
 
-    def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
+    def evaluate_batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
         """Evaluate arrays of states and return the number of failures. inputs: (n, size) each, contiguous; p: (n_p,) or
         (n, n_p); out: (n, size), overwritten.
 
@@ -65,7 +65,7 @@ class Interpreter:
     def __init__(self, function: ca.Function, *, checked: bool) -> None:
         self.function, self.checked = function, checked
 
-    def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
+    def bind_buffers(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
         """Return input buffers, output buffer and evaluating function for parameters p; see `single_state`."""
         both: Any = self.function.buffer()
         buffer, trigger = both
@@ -85,16 +85,16 @@ class Interpreter:
 
         return inputs, out, call
 
-    def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:
+    def path(self, p: Array, shape: Sequence[int], fallback: Path, guard: Guard = FREE) -> Path:
         """Return a function for single states; see `Code.path`."""
-        return single_state.path(*self.bind(p), shape, general, guard)
+        return single_state.build_buffered_function(*self.bind_buffers(p), shape, fallback, guard)
 
-    def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
+    def evaluate_batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
         """Evaluate an array of states; see `Code.batch`."""
         failures = 0
         for k in range(len(out)):
             if k == 0 or p.ndim > 1:
-                states, result, call = self.bind(p if p.ndim == 1 else p[k])
+                states, result, call = self.bind_buffers(p if p.ndim == 1 else p[k])
             for state, array in zip(states, inputs, strict=True):
                 state[:] = array[k]
             failures += call()
@@ -106,7 +106,7 @@ def _ignore_failures(states: Sequence[Array], p: Array, out: Array) -> None:
     """Accept results that are not finite."""
 
 
-def _flattened(array: Array, leading: tuple[int, ...], count: int) -> Array:
+def _flatten_states(array: Array, leading: tuple[int, ...], count: int) -> Array:
     """Broadcast an array to one row per state, (count, size)."""
     size = array.shape[-1]
     if array.shape[:-1] != leading:
@@ -114,14 +114,14 @@ def _flattened(array: Array, leading: tuple[int, ...], count: int) -> Array:
     return np.ascontiguousarray(array.reshape(count, size))
 
 
-class Guarded:
-    """Fast function for the states that pass a guard; all other states go to a second function."""
+class GuardedFunction:
+    """Fast function for states that pass a guard; all other states are passed to a second function."""
 
     def __init__(self, evaluator: Evaluator, guard: Guard, otherwise: Path) -> None:
         self._p, self._shape, self._guard, self._otherwise = evaluator.p, evaluator.signature.shape, guard, otherwise
-        self.use(evaluator.code)
+        self.switch_code(evaluator.code)
 
-    def use(self, code: Code) -> None:
+    def switch_code(self, code: Code) -> None:
         """Switch to other code."""
         self.call = code.path(self._p, self._shape, self._otherwise, self._guard)
 
@@ -140,41 +140,40 @@ class Evaluator:
         self.p = p
         self.size = math.prod(signature.shape)
         self.failed = _ignore_failures
-        self.call = self._fast_path(code)
-        self._guarded = weakref.WeakSet[Guarded]()
+        self.call = self._build_fast_function(code)
+        self._guarded = weakref.WeakSet[GuardedFunction]()
 
-    def use(self, code: Code) -> None:
+    def switch_code(self, code: Code) -> None:
         """Switch to other code."""
         self.code = code
-        self.call = self._fast_path(code)
+        self.call = self._build_fast_function(code)
         for each in list(self._guarded):
-            each.use(code)
+            each.switch_code(code)
 
-    def guarded(self, guard: Guard, otherwise: Path) -> Guarded:
+    def build_guarded_function(self, guard: Guard, otherwise: Path) -> GuardedFunction:
         """Return a fast function of single states that pass the guard; otherwise : the function for all other
         states."""
-        found = Guarded(self, guard, otherwise)
+        found = GuardedFunction(self, guard, otherwise)
         self._guarded.add(found)
         return found
 
     def __call__(self, *states: Any, p: Array | None = None) -> Array:
         """Evaluate at a state, or at arrays of states (leading axes)."""
-        return self.call(*states) if p is None else self.general(states, p)
+        return self.call(*states) if p is None else self.evaluate_general(states, p)
 
-    def general(self, states: Sequence[Any], p: Array | None = None) -> Array:
+    def evaluate_general(self, states: Sequence[Any], p: Array | None = None) -> Array:
         """Evaluate any arrays with any parameter values; safe in any thread."""
         arrays = [
-            self._checked_array(s, n, word)
-            for s, n, word in zip(states, self.sizes, self._argument_names(), strict=True)
+            self._check_array(s, n, word) for s, n, word in zip(states, self.sizes, self._argument_names(), strict=True)
         ]
         values = self.p if p is None else p
         leading = self._leading_axes([*arrays, values])
         count = math.prod(leading)
-        flat = [_flattened(array, leading, count) for array in arrays]
+        flat = [_flatten_states(array, leading, count) for array in arrays]
         if values.ndim > 1:
-            values = _flattened(values, leading, count)
+            values = _flatten_states(values, leading, count)
         out = np.empty((count, self.size))
-        if self.code.batch(flat, values, out):
+        if self.code.evaluate_batch(flat, values, out):
             self.failed(flat, values, out)
         return out.reshape(*leading, *self.signature.shape)
 
@@ -188,28 +187,28 @@ class Evaluator:
         except ValueError:
             leading = ", ".join(str(a.shape[:-1]) for a in arrays)
             raise ModelError(
-                f"The leading axes {leading} of states and parameters do not match.",
+                f"The arrays of states and parameters have different leading axes: {leading}.",
                 where=self.name,
-                remedy="Give the same number of each, or a single one.",
+                remedy="Give arrays of the same number of states, or single states.",
             ) from None
 
     def _argument_names(self) -> list[str]:
         torque = "a" if "inverse" in self.name else "tau"
         return [{"u": torque}.get(argument, argument) for argument in self.signature.arguments]
 
-    def _checked_array(self, state: Any, size: int, word: str) -> Array:
+    def _check_array(self, state: Any, size: int, label: str) -> Array:
         try:
             array = np.asarray(state, dtype=float)
         except (TypeError, ValueError):
-            raise ModelError(f"{word} is not an array of numbers.", where=self.name) from None
+            raise ModelError(f"{label} is not an array of numbers.", where=self.name) from None
         if array.ndim == 0 or array.shape[-1] != size:
             got = "a single number" if array.ndim == 0 else f"shape {array.shape}"
             raise ModelError(
-                f"{word} has {got}; {size} numbers are needed (one state, or an array of states with {size} columns).",
+                f"{label} has {got}; {size} numbers are needed (one state, or an array of states with {size} columns).",
                 where=self.name,
                 remedy="mech.q_names and mech.v_names list the entries in order.",
             )
         return array
 
-    def _fast_path(self, code: Code) -> Path:
-        return code.path(self.p, self.signature.shape, lambda *states: self.general(states))
+    def _build_fast_function(self, code: Code) -> Path:
+        return code.path(self.p, self.signature.shape, lambda *states: self.evaluate_general(states))

@@ -20,7 +20,7 @@ MOST_INSTRUCTIONS = 16_000
 linearly)."""
 MOST_UNSHARED = 40_000
 """Maximum number of instructions of a graph whose common subexpressions are eliminated at once. For larger, interpreted
-graphs this takes 0.4 s and more under Python's global lock, and shortens them by a third."""
+graphs the elimination takes 0.4 s and more under Python's global lock, and shortens them by a third only."""
 FEW_STATES = 60
 """Number of states up to which compilation does not pay off."""
 
@@ -50,28 +50,28 @@ class FlatCode:
         self._code: MachineCode | Interpreter = Interpreter(function, checked=False)
         if function.n_instructions() <= MOST_INSTRUCTIONS:
             if later:
-                background.submit(lambda: self._compile_if_possible(function))
+                background.submit_job(lambda: self._compile_if_possible(function))
             else:
                 self._compile(function)
 
     @property
-    def compiled(self) -> bool:
+    def is_compiled(self) -> bool:
         """Return True once the function is machine code."""
         return not self._code.interpreted
 
     def _compile(self, function: ca.Function) -> None:
         from core.codegen import llvm_ir
-        from core.codegen.instructions import instructions_of
-        from core.codegen.object_code import Library
+        from core.codegen.instructions import list_instructions
+        from core.codegen.object_code import LoadedLibrary
 
-        instructions = instructions_of(function)
-        text = llvm_ir.module(instructions, self.sizes, self.size, checked=False, wide=self._wide)
-        self._code = MachineCode(Library(text), self.sizes, self.size, len(instructions))
+        instructions = list_instructions(function)
+        text = llvm_ir.build_module(instructions, self.sizes, self.size, checked=False, wide=self._wide)
+        self._code = MachineCode(LoadedLibrary(text), self.sizes, self.size, len(instructions))
 
     def _compile_if_possible(self, function: ca.Function) -> None:
         try:
             self._compile(function)
-        except background.Stopped:
+        except background.CompilationStopped:
             raise
         except Exception:  # the interpreter goes on serving: slower, with the same numbers
             return
@@ -85,7 +85,7 @@ class FlatCode:
         given = [np.ascontiguousarray(states[k], dtype=float) for k in self._taken]
         out = np.empty((len(states[0]), self.size))
         if self.size:
-            self._code.batch(given, np.ascontiguousarray(p), out)
+            self._code.evaluate_batch(given, np.ascontiguousarray(p), out)
         found, at = [], 0
         for rows, columns in self.shapes:
             found.append(out[:, at : at + rows * columns].reshape(len(out), rows, columns))

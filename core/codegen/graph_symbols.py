@@ -12,7 +12,7 @@ from core.numerics.spatial.scalar import Scalar
 _constants: dict[float, ca.SX] = {}
 
 
-def as_symbol(x: Scalar) -> ca.SX:
+def to_symbol(x: Scalar) -> ca.SX:
     """Convert a scalar to SX (literals become constants of the graph)."""
     if isinstance(x, float | int):
         found = _constants.get(x)
@@ -29,14 +29,14 @@ def _binary_operator(operation: int, reflected: str) -> Any:
 
     def apply(a: Scalar, b: Scalar) -> Scalar:
         try:
-            return make(operation, a if type(a) is symbol else as_symbol(a), b if type(b) is symbol else as_symbol(b))
+            return make(operation, a if type(a) is symbol else to_symbol(a), b if type(b) is symbol else to_symbol(b))
         except NotImplementedError:  # of scalars that are made of such symbols
             return getattr(b, reflected)(a)
 
     return apply
 
 
-def _negated(a: ca.SX) -> ca.SX:
+def _negate(a: ca.SX) -> ca.SX:
     return ca.SX.unary(ca.OP_NEG, a)
 
 
@@ -47,22 +47,22 @@ scalar.register(
         _binary_operator(ca.OP_SUB, "__rsub__"),
         _binary_operator(ca.OP_MUL, "__rmul__"),
         _binary_operator(ca.OP_DIV, "__rtruediv__"),
-        _negated,
+        _negate,
     ),
 )
 
 
-def symbols(name: str, size: int) -> list[ca.SX]:
+def scalar_symbols(name: str, size: int) -> list[ca.SX]:
     """Return `size` scalar symbols."""
     return [ca.SX.sym(f"{name}{i}") for i in range(size)]
 
 
-def column(entries: list[Scalar]) -> ca.SX:
+def build_column(entries: list[Scalar]) -> ca.SX:
     """Return a column of scalars."""
-    return ca.vertcat(*map(as_symbol, entries)) if entries else ca.SX(0, 1)
+    return ca.vertcat(*map(to_symbol, entries)) if entries else ca.SX(0, 1)
 
 
-def along(f: ca.SX, x: ca.SX, direction: ca.SX) -> ca.SX:
+def directional_derivative(f: ca.SX, x: ca.SX, direction: ca.SX) -> ca.SX:
     """Return the directional derivative of a column f by x; zero where x is empty (CasADi returns a matrix without
     columns)."""
     return ca.jtimes(f, x, direction) if x.numel() else ca.SX.zeros(f.shape)

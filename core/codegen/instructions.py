@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from core.codegen.graph_symbols import symbols
+from core.codegen.graph_symbols import scalar_symbols
 
 
 class Instruction(NamedTuple):
@@ -25,7 +25,7 @@ class Instruction(NamedTuple):
     constant: float = 0.0
 
 
-def instructions_of(function: ca.Function) -> list[Instruction]:
+def list_instructions(function: ca.Function) -> list[Instruction]:
     """Return the instructions of an SX function in order, with work registers renumbered as values."""
     names: dict[int, int] = {}
     result: list[Instruction] = []
@@ -47,18 +47,18 @@ def instructions_of(function: ca.Function) -> list[Instruction]:
     return result
 
 
-def _argument_and_entry(place: Sequence[int]) -> tuple[int, int]:
+def _argument_and_entry(indices: Sequence[int]) -> tuple[int, int]:
     """Split the place of an input or output into (argument, entry)."""
-    return place[0], place[1]
+    return indices[0], indices[1]
 
 
 STRUCTURAL = (0.0, 1.0, -1.0, 2.0, 0.5)
-"""Constants that are kept in the form because they simplify derivatives."""
+"""Constants that remain part of a form, because they simplify derivatives."""
 _LINEAR = (ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV)
 
 
-class Form(NamedTuple):
-    """Form of an expression: its operations without the values of constants."""
+class ExpressionForm(NamedTuple):
+    """Form of an expression: its operations, but not the values of its constants."""
 
     instructions: tuple[Instruction, ...]
     """Instructions as in `core.codegen.instructions`; a constant operand is an input after the last argument."""
@@ -68,9 +68,9 @@ class Form(NamedTuple):
     """Lengths of the results."""
 
 
-def form_of(arguments: Sequence[ca.SX], results: Sequence[ca.SX]) -> tuple[Form, list[float]]:
+def extract_form(arguments: Sequence[ca.SX], results: Sequence[ca.SX]) -> tuple[ExpressionForm, list[float]]:
     """Return the form of symbolic column vectors, and the values of their constants."""
-    listed = instructions_of(ca.Function("f", list(arguments), list(results), {"cse": True}))
+    listed = list_instructions(ca.Function("f", list(arguments), list(results), {"cse": True}))
     fixed = {
         source
         for each in listed
@@ -83,12 +83,12 @@ def form_of(arguments: Sequence[ca.SX], results: Sequence[ca.SX]) -> tuple[Form,
             listed[k] = Instruction(ca.OP_INPUT, each.target, place=(len(arguments), len(constants)))
             constants.append(each.constant)
     sizes = (*(int(each.numel()) for each in arguments), len(constants))
-    return Form(tuple(listed), sizes, tuple(int(each.numel()) for each in results)), constants
+    return ExpressionForm(tuple(listed), sizes, tuple(int(each.numel()) for each in results)), constants
 
 
-def columns_of_form(form: Form) -> tuple[list[ca.SX], list[ca.SX]]:
+def rebuild_form(form: ExpressionForm) -> tuple[list[ca.SX], list[ca.SX]]:
     """Rebuild a form over new symbols: its arguments, constants last, and its results, as columns."""
-    arguments = [symbols(f"x{k}_", size) for k, size in enumerate(form.sizes)]
+    arguments = [scalar_symbols(f"x{k}_", size) for k, size in enumerate(form.sizes)]
     results: list[list[Any]] = [[ca.SX(0)] * size for size in form.results]
     values: dict[int, ca.SX] = {}
     for each in form.instructions:

@@ -21,32 +21,32 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.blocks import Block, Table
-from core.codegen.graph_symbols import as_symbol, column, symbols
+from core.codegen.blocks import Block, BlockTable
+from core.codegen.graph_symbols import build_column, scalar_symbols, to_symbol
 
 
-class Piece(NamedTuple):
+class SequencePiece(NamedTuple):
     """Symbol of the compressed sequence, and the position of its first element in the original one."""
 
     letter: int
     first: int
 
 
-class Grammar:
-    """Grammar of symbols, each of which is an original one or stands for a pair.
+class PairGrammar:
+    """Grammar of symbols, each of which is an original one or replaces a pair of symbols.
 
     weights : of the letters that are given; passing : what passes between neighbours in the word, one fewer
     least : times that a pair must recur; largest : of the sum of the weights of what a letter stands for
     """
 
     def __init__(
-        self, word: Sequence[int], weights: Sequence[int], passing: NDArray[np.int64], least: int, largest: int
+        self, sequence: Sequence[int], weights: Sequence[int], passing: NDArray[np.int64], least: int, largest: int
     ) -> None:
         self.least, self.largest = least, largest
         self.weights, self.lengths = list(weights), [1] * len(weights)
         self.parts: dict[int, tuple[int, int]] = {}
         """Symbol → the pair that it replaces."""
-        self._word, self._passing = np.array(word, dtype=np.int64), passing
+        self._word, self._passing = np.array(sequence, dtype=np.int64), passing
         while self._replace_best_pair():
             pass
 
@@ -71,16 +71,16 @@ class Grammar:
         self.parts[new] = first, second
         return True
 
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[SequencePiece]:
         """Return the compressed sequence."""
         letters = self._word.tolist()
         firsts = np.cumsum([0, *(self.lengths[letter] for letter in letters)]).tolist()
-        return [Piece(*each) for each in zip(letters, firsts, strict=False)]
+        return [SequencePiece(*each) for each in zip(letters, firsts, strict=False)]
 
-    def halves(self, piece: Piece) -> tuple[Piece, Piece]:
+    def split_pair(self, piece: SequencePiece) -> tuple[SequencePiece, SequencePiece]:
         """Split a piece into the pair that its symbol replaces."""
         one, other = self.parts[piece.letter]
-        return Piece(one, piece.first), Piece(other, piece.first + self.lengths[one])
+        return SequencePiece(one, piece.first), SequencePiece(other, piece.first + self.lengths[one])
 
 
 Integers = NDArray[np.int64]
@@ -90,13 +90,13 @@ LARGEST = 1200
 """Maximum number of instructions of a block; larger ones compile longer and gain nothing."""
 
 
-def joined(table: Table) -> Table:
+def compress_table(table: BlockTable) -> BlockTable:
     """Return an equivalent table with fewer rows."""
     graph = _Graph(table)
-    rows = [graph.rows[k] for k in graph.near()]
+    rows = [graph.rows[k] for k in graph.order_by_dependency()]
     weights = [block.function.n_instructions() for block in table.blocks]
-    grammar = Grammar([row.block for row in rows], weights, _values_passed(rows), LEAST, LARGEST)
-    return _JoinedTable(graph, _grouped_segments(rows, grammar)).table()
+    grammar = PairGrammar([row.block for row in rows], weights, _count_passed_values(rows), LEAST, LARGEST)
+    return _CompressedTableBuilder(graph, _group_segments(rows, grammar)).build_table()
 
 
 class _Row(NamedTuple):
@@ -109,35 +109,35 @@ class _Row(NamedTuple):
 class _Graph:
     """Dependency graph of a table's rows, without copies and duplicates."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: BlockTable) -> None:
         self.table = table
         self.rows: list[_Row] = []
         self.same: dict[int, int] = {}
         """Slot → slot that holds the same value."""
-        copies = [_copied_results(block) for block in table.blocks]
+        copies = [_find_copied_results(block) for block in table.blocks]
         known: dict[tuple[int, tuple[int, ...]], range] = {}
         for number, *starts, first in table.rows:
             block = table.blocks[number]
             slots = chain.from_iterable(map(range, starts, map(int.__add__, starts, block.runs)))
-            taken = tuple(map(self.of, slots))
+            taken = tuple(map(self.resolve_slot, slots))
             given = range(first, first + block.function.numel_out(0))
             earlier = known.setdefault((number, taken), given)
             if earlier is not given:
-                self.same.update((slot, self.of(other)) for slot, other in zip(given, earlier, strict=True))
+                self.same.update((slot, self.resolve_slot(other)) for slot, other in zip(given, earlier, strict=True))
                 continue
             self.same.update((given[k], taken[source]) for k, source in copies[number].items())
             if len(copies[number]) < len(given):
                 self.rows.append(_Row(number, taken, given))
-        self.outputs = list(map(self.of, table.outputs))
+        self.outputs = list(map(self.resolve_slot, table.outputs))
 
-    def of(self, slot: int) -> int:
-        """Return the slot that holds the value of a slot."""
+    def resolve_slot(self, slot: int) -> int:
+        """Return the slot in which the value of a slot originates; copies are resolved."""
         return self.same.get(slot, slot)
 
-    def near(self) -> list[int]:
-        """Return the row numbers in an order that keeps dependent rows close: of the rows that are ready, one of the
-        step that first occurs latest comes next, so that each chain of rows is followed as far as possible; rows with
-        only arguments and constants as operands come just before they are needed."""
+    def order_by_dependency(self) -> list[int]:
+        """Return the row numbers in an order in which dependent rows are close together. Of the rows that are ready,
+        the next is one of the step that first occurs latest, so that each chain of rows is followed as far as possible;
+        rows whose operands are only arguments and constants come just before they are needed."""
         maker = {slot: k for k, row in enumerate(self.rows) for slot in row.given}
         needs = [{maker[slot] for slot in row.taken if slot in maker} for row in self.rows]
         users: list[list[int]] = [[] for _ in needs]
@@ -163,16 +163,16 @@ class _Graph:
         return list(order)
 
 
-def _copied_results(block: Block) -> dict[int, int]:
+def _find_copied_results(block: Block) -> dict[int, int]:
     """Return {result: operand} for results that are copies of operands."""
-    operands = symbols("x", block.function.numel_in(0))
+    operands = scalar_symbols("x", block.function.numel_in(0))
     places = {x.element_hash(): k for k, x in enumerate(operands)}
-    results = ca.vertsplit(block.function(column(operands))) if block.function.numel_out(0) else []
+    results = ca.vertsplit(block.function(build_column(operands))) if block.function.numel_out(0) else []
     found = {k: places.get(x.element_hash()) for k, x in enumerate(results)}
     return {k: place for k, place in found.items() if place is not None}
 
 
-def _values_passed(rows: Sequence[_Row]) -> Integers:
+def _count_passed_values(rows: Sequence[_Row]) -> Integers:
     """Return the number of values that pass between each pair of neighbouring rows, (rows − 1,): results of earlier
     rows used by later ones."""
     made = {slot: k for k, row in enumerate(rows) for slot in row.given}
@@ -183,7 +183,7 @@ def _values_passed(rows: Sequence[_Row]) -> Integers:
     return np.cumsum(change)[: len(rows) - 1]
 
 
-class _Group(NamedTuple):
+class _SegmentGroup(NamedTuple):
     """Segments of rows that do the same computation."""
 
     steps: tuple[tuple[int, tuple[int, ...]], ...]
@@ -197,17 +197,17 @@ class _Group(NamedTuple):
     """Output slots of each segment."""
 
 
-def _grouped_segments(rows: list[_Row], grammar: Grammar) -> list[_Group]:
+def _group_segments(rows: list[_Row], grammar: PairGrammar) -> list[_SegmentGroup]:
     """Group all rows into segments; sequences that recur too rarely are split again."""
-    done: list[_Group] = []
-    pieces: list[Piece] = grammar.pieces()
+    done: list[_SegmentGroup] = []
+    pieces: list[SequencePiece] = grammar.pieces()
     while pieces:
-        found: dict[Any, _Group] = {}
+        found: dict[Any, _SegmentGroup] = {}
         letters: dict[Any, int] = {}
         for piece in pieces:
             segment = rows[piece.first : piece.first + grammar.lengths[piece.letter]]
-            steps, taken, given = _segment_steps(segment)
-            group = found.setdefault(steps, _Group(steps, [], [], []))
+            steps, taken, given = _normalise_segment(segment)
+            group = found.setdefault(steps, _SegmentGroup(steps, [], [], []))
             letters[steps] = piece.letter
             group.firsts.append(piece.first)
             group.taken.append(taken)
@@ -216,14 +216,14 @@ def _grouped_segments(rows: list[_Row], grammar: Grammar) -> list[_Group]:
         for steps, group in found.items():
             if len(steps) > 1 and len(group.firsts) < LEAST:
                 for first in group.firsts:
-                    pieces += grammar.halves(Piece(letters[steps], first))
+                    pieces += grammar.split_pair(SequencePiece(letters[steps], first))
             else:
                 done.append(group)
     return done
 
 
-def _segment_steps(rows: Sequence[_Row]) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
-    """Return (steps, taken, given) of a segment as in `_Group`."""
+def _normalise_segment(rows: Sequence[_Row]) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+    """Return (steps, taken, given) of a segment as in `_SegmentGroup`."""
     numbers: dict[int, int] = {}
     within: dict[int, int] = {}
     steps = []
@@ -241,14 +241,14 @@ def _segment_steps(rows: Sequence[_Row]) -> tuple[Any, tuple[int, ...], tuple[in
 class _GroupCode:
     """Expressions that the segments of a group compute."""
 
-    def __init__(self, graph: _Graph, group: _Group) -> None:
+    def __init__(self, graph: _Graph, group: _SegmentGroup) -> None:
         self.group = group
         self.taken, self.given = (
             np.array(each, dtype=np.int64).reshape(len(group.firsts), -1) for each in (group.taken, group.given)
         )
-        self.operands = symbols("x", self.taken.shape[1])
+        self.operands = scalar_symbols("x", self.taken.shape[1])
         self.results = self._group_results(graph)
-        depends = ca.jacobian_sparsity(column(self.results), column(self.operands))
+        depends = ca.jacobian_sparsity(build_column(self.results), build_column(self.operands))
         rows, columns = depends.get_triplet()
         self.depends = np.zeros((len(self.results), len(self.operands)), dtype=bool)
         self.depends[rows, columns] = True
@@ -259,23 +259,23 @@ class _GroupCode:
         for k, slots in enumerate(self.taken.T.tolist()):
             values = {constants.get(slot) for slot in slots}
             if len(values) == 1 and None not in values:
-                operands[k] = as_symbol(values.pop())
+                operands[k] = to_symbol(values.pop())
         results: list[ca.SX] = []
         for number, places in self.group.steps:
             given = [operands[k] if k >= 0 else results[~k] for k in places]
-            results += ca.vertsplit(graph.table.blocks[number].function(column(given)))
+            results += ca.vertsplit(graph.table.blocks[number].function(build_column(given)))
         return results
 
 
-class _JoinedTable:
+class _CompressedTableBuilder:
     """Builder of the compressed table."""
 
-    def __init__(self, graph: _Graph, groups: Sequence[_Group]) -> None:
+    def __init__(self, graph: _Graph, groups: Sequence[_SegmentGroup]) -> None:
         self.old = graph.table
         self.codes = [_GroupCode(graph, group) for group in groups]
         self.outputs = graph.outputs
         self.needed = self._needed_slots()
-        self.new = Table(self.old.inputs)
+        self.new = BlockTable(self.old.inputs)
         count = sum(self.old.inputs)
         self.new.allocate(count)
         self.places = np.full(self.old.size, -1, dtype=np.int64)
@@ -293,7 +293,7 @@ class _JoinedTable:
                 needed[code.taken[:, code.depends[results].any(axis=0)]] = True
         return needed
 
-    def table(self) -> Table:
+    def build_table(self) -> BlockTable:
         """Return the table with its blocks and rows."""
         chosen = []
         for code in self.codes:
@@ -334,6 +334,6 @@ class _JoinedTable:
         begins = np.flatnonzero(np.any(np.diff(slots, axis=1, prepend=-2) != 1, axis=0))
         runs = tuple(np.diff([*begins, len(operands)]).tolist())
         taken, given = [code.operands[k] for k in operands], [code.results[k] for k in results]
-        function = ca.Function("b", [column(taken)], [column(given)], {"cse": True})
+        function = ca.Function("b", [build_column(taken)], [build_column(given)], {"cse": True})
         self.new.blocks.append(Block(function, runs, len(self.new.blocks)))
         return slots[:, begins].tolist()

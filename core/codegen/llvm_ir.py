@@ -21,7 +21,7 @@ import casadi as ca
 from core.codegen.instructions import Instruction
 
 
-def number(x: float) -> str:
+def format_number(x: float) -> str:
     """Return the exact IR text of a double."""
     return "0x" + struct.pack(">d", x).hex().upper()
 
@@ -84,11 +84,11 @@ done:
 
 def _horner_lines(name: str, coefficients: Sequence[float]) -> str:
     """Return lines that evaluate a polynomial in %rr as %name."""
-    lines, value, last = [], number(coefficients[-1]), len(coefficients) - 2
+    lines, value, last = [], format_number(coefficients[-1]), len(coefficients) - 2
     for k, coefficient in enumerate(reversed(coefficients[:-1])):
         target = f"%{name}" if k == last else f"%{name}{k}"
         lines.append(
-            f"  {target} = call double @llvm.fma.f64(double {value}, double %rr, double {number(coefficient)})"
+            f"  {target} = call double @llvm.fma.f64(double {value}, double %rr, double {format_number(coefficient)})"
         )
         value = target
     return "\n".join(lines)
@@ -96,9 +96,9 @@ def _horner_lines(name: str, coefficients: Sequence[float]) -> str:
 
 def _sincos_ir() -> str:
     text = _TEXT.replace("@SINE", _horner_lines("s", _SIN)).replace("@COSINE", _horner_lines("c", _COS))
-    text = text.replace("@FAR", number(_FAR)).replace("@TWO_OVER_PI", number(0.6366197723675814))
+    text = text.replace("@FAR", format_number(_FAR)).replace("@TWO_OVER_PI", format_number(0.6366197723675814))
     for k, part in enumerate(_HALF_PI):
-        text = text.replace(f"@PART{k}", number(part))
+        text = text.replace(f"@PART{k}", format_number(part))
     return text
 
 
@@ -108,10 +108,10 @@ SINCOS = _sincos_ir()
 
 FAST = "contract nsz arcp"
 VERSION = 2
-"""Version in the key of cached code; raise it when the generated code changes its meaning."""
+"""Version in the key of cached code, to be raised when the meaning of generated code changes."""
 
 
-class Lanes(NamedTuple):
+class VectorLanes(NamedTuple):
     """Vector width of operations: types of numbers and truth values, and the suffix of intrinsics."""
 
     states: int
@@ -119,15 +119,18 @@ class Lanes(NamedTuple):
     truths: str
     suffix: str
 
-    def number(self, x: float) -> str:
+    def format_constant(self, x: float) -> str:
         """Return the text of a constant."""
-        one = number(x)
+        one = format_number(x)
         return one if self.states == 1 else f"<{', '.join([f'double {one}'] * self.states)}>"
 
 
 WIDTH = 4
 """Number of states per vector operation: the doubles in an AVX2 register; other processors split them."""
-ONE, WIDE = Lanes(1, "double", "i1", "f64"), Lanes(WIDTH, f"<{WIDTH} x double>", f"<{WIDTH} x i1>", f"v{WIDTH}f64")
+ONE, WIDE = (
+    VectorLanes(1, "double", "i1", "f64"),
+    VectorLanes(WIDTH, f"<{WIDTH} x double>", f"<{WIDTH} x i1>", f"v{WIDTH}f64"),
+)
 
 
 def _binary_operation(name: str) -> Callable[..., str]:
@@ -154,7 +157,7 @@ _SIMPLE: dict[int, Callable[..., str]] = {
     ca.OP_NEG: lambda t, a: f"fneg {FAST} {t.type} {a}",
     ca.OP_SQ: lambda t, a: f"fmul {FAST} {t.type} {a}, {a}",
     ca.OP_TWICE: lambda t, a: f"fadd {FAST} {t.type} {a}, {a}",
-    ca.OP_INV: lambda t, a: f"fdiv {FAST} {t.type} {t.number(1.0)}, {a}",
+    ca.OP_INV: lambda t, a: f"fdiv {FAST} {t.type} {t.format_constant(1.0)}, {a}",
     ca.OP_SQRT: _intrinsic_call("sqrt"),
     ca.OP_FABS: _intrinsic_call("fabs"),
     ca.OP_FLOOR: _intrinsic_call("floor"),
@@ -224,7 +227,7 @@ class _Writer:
         self,
         load: Callable[[int, int, str], list[str]],
         store: Callable[[int, str, str], list[str]],
-        lanes: Lanes = ONE,
+        lanes: VectorLanes = ONE,
     ) -> None:
         self.load, self.store, self.lanes = load, store, lanes
         self.lines: list[str] = []
@@ -232,12 +235,12 @@ class _Writer:
         self.pairs: dict[str, tuple[str, str]] = {}
         self.fresh = 0
 
-    def name(self) -> str:
+    def new_name(self) -> str:
         self.fresh += 1
         return f"%t{self.fresh}"
 
-    def emit(self, text: str) -> str:
-        name = self.name()
+    def emit_value(self, text: str) -> str:
+        name = self.new_name()
         self.lines.append(f"  {name} = {text}")
         return name
 
@@ -245,18 +248,18 @@ class _Writer:
         operation = instruction.operation
         arguments = [self.values[source] for source in instruction.sources]
         if operation == ca.OP_OUTPUT:
-            self.lines += self.store(instruction.place[1], arguments[0], self.name())
+            self.lines += self.store(instruction.place[1], arguments[0], self.new_name())
         elif operation == ca.OP_INPUT:
-            name = self.name()
+            name = self.new_name()
             self.lines += self.load(*instruction.place, name)
             self.values[instruction.target] = name
         else:
-            self.values[instruction.target] = self.value(instruction, arguments)
+            self.values[instruction.target] = self.write_operation(instruction, arguments)
 
-    def value(self, instruction: Instruction, arguments: list[str]) -> str:
+    def write_operation(self, instruction: Instruction, arguments: list[str]) -> str:
         operation, lanes = instruction.operation, self.lanes
         if operation == ca.OP_CONST:
-            return lanes.number(instruction.constant)
+            return lanes.format_constant(instruction.constant)
         if operation == ca.OP_ASSIGN:
             return arguments[0]
         if operation in (ca.OP_SIN, ca.OP_COS):
@@ -264,65 +267,67 @@ class _Writer:
                 self.pairs[arguments[0]] = self.sine_and_cosine(arguments[0])
             return self.pairs[arguments[0]][0 if operation == ca.OP_SIN else 1]
         if operation in LIBRARY:
-            return self.lane_by_lane(lambda *own: self.emit(_SIMPLE[operation](ONE, *own)), arguments)
+            return self.lane_by_lane(lambda *own: self.emit_value(_SIMPLE[operation](ONE, *own)), arguments)
         if operation in _SIMPLE:
-            return self.emit(_SIMPLE[operation](lanes, *arguments))
-        return self.logical(operation, arguments)
+            return self.emit_value(_SIMPLE[operation](lanes, *arguments))
+        return self.write_logical_operation(operation, arguments)
 
     def lane_by_lane(self, call: Callable[..., str], arguments: list[str]) -> str:
         """Apply a scalar function to each state separately."""
         if self.lanes.states == 1:
             return call(*arguments)
-        own = [[self.lane(each, k) for each in arguments] for k in range(self.lanes.states)]
-        return self.joined([call(*each) for each in own])
+        own = [[self.extract_lane(each, k) for each in arguments] for k in range(self.lanes.states)]
+        return self.join_lanes([call(*each) for each in own])
 
-    def lane(self, value: str, k: int) -> str:
+    def extract_lane(self, value: str, k: int) -> str:
         """Extract the number of one state."""
-        return self.emit(f"extractelement {self.lanes.type} {value}, i32 {k}")
+        return self.emit_value(f"extractelement {self.lanes.type} {value}, i32 {k}")
 
-    def joined(self, numbers: Sequence[str]) -> str:
+    def join_lanes(self, numbers: Sequence[str]) -> str:
         """Combine the numbers of all states into a vector."""
         whole = "undef"
         for k, each in enumerate(numbers):
-            whole = self.emit(f"insertelement {self.lanes.type} {whole}, double {each}, i32 {k}")
+            whole = self.emit_value(f"insertelement {self.lanes.type} {whole}, double {each}, i32 {k}")
         return whole
 
     def sine_and_cosine(self, x: str) -> tuple[str, str]:
         """Emit the sine and cosine of an angle."""
-        lanes = [x] if self.lanes.states == 1 else [self.lane(x, k) for k in range(self.lanes.states)]
-        pairs = [self.emit(f"call {{double, double}} @sincos(double {each})") for each in lanes]
-        sine, cosine = ([self.emit(f"extractvalue {{double, double}} {pair}, {k}") for pair in pairs] for k in (0, 1))
-        return (sine[0], cosine[0]) if self.lanes.states == 1 else (self.joined(sine), self.joined(cosine))
+        lanes = [x] if self.lanes.states == 1 else [self.extract_lane(x, k) for k in range(self.lanes.states)]
+        pairs = [self.emit_value(f"call {{double, double}} @sincos(double {each})") for each in lanes]
+        sine, cosine = (
+            [self.emit_value(f"extractvalue {{double, double}} {pair}, {k}") for pair in pairs] for k in (0, 1)
+        )
+        return (sine[0], cosine[0]) if self.lanes.states == 1 else (self.join_lanes(sine), self.join_lanes(cosine))
 
-    def logical(self, operation: int, arguments: list[str]) -> str:
+    def write_logical_operation(self, operation: int, arguments: list[str]) -> str:
         """Emit a comparison or logical operation; truth values are 0.0 and 1.0."""
-        type_, truths, number_ = self.lanes.type, self.lanes.truths, self.lanes.number
+        type_, truths, number_ = self.lanes.type, self.lanes.truths, self.lanes.format_constant
         zero = number_(0.0)
         if operation in _CONDITIONS:
-            truth = self.emit(_CONDITIONS[operation](self.lanes, *arguments))
+            truth = self.emit_value(_CONDITIONS[operation](self.lanes, *arguments))
         elif operation in (ca.OP_AND, ca.OP_OR):
-            a, b = (self.emit(f"fcmp une {type_} {x}, {zero}") for x in arguments)
-            truth = self.emit(f"{'and' if operation == ca.OP_AND else 'or'} {truths} {a}, {b}")
+            a, b = (self.emit_value(f"fcmp une {type_} {x}, {zero}") for x in arguments)
+            truth = self.emit_value(f"{'and' if operation == ca.OP_AND else 'or'} {truths} {a}, {b}")
         elif operation == ca.OP_NOT:
-            truth = self.emit(f"fcmp oeq {type_} {arguments[0]}, {zero}")
+            truth = self.emit_value(f"fcmp oeq {type_} {arguments[0]}, {zero}")
         elif operation == ca.OP_IF_ELSE_ZERO:
-            truth = self.emit(f"fcmp une {type_} {arguments[0]}, {zero}")
-            return self.emit(f"select {truths} {truth}, {type_} {arguments[1]}, {type_} {zero}")
+            truth = self.emit_value(f"fcmp une {type_} {arguments[0]}, {zero}")
+            return self.emit_value(f"select {truths} {truth}, {type_} {arguments[1]}, {type_} {zero}")
         elif operation == ca.OP_SIGN:
-            up = self.emit(f"fcmp ogt {type_} {arguments[0]}, {zero}")
-            down = self.emit(f"fcmp olt {type_} {arguments[0]}, {zero}")
-            inner = self.emit(f"select {truths} {down}, {type_} {number_(-1.0)}, {type_} {arguments[0]}")
-            return self.emit(f"select {truths} {up}, {type_} {number_(1.0)}, {type_} {inner}")
+            up = self.emit_value(f"fcmp ogt {type_} {arguments[0]}, {zero}")
+            down = self.emit_value(f"fcmp olt {type_} {arguments[0]}, {zero}")
+            inner = self.emit_value(f"select {truths} {down}, {type_} {number_(-1.0)}, {type_} {arguments[0]}")
+            return self.emit_value(f"select {truths} {up}, {type_} {number_(1.0)}, {type_} {inner}")
         else:
             raise NotImplementedError(f"operation {operation} cannot be compiled to machine code")
-        return self.emit(f"uitofp {truths} {truth} to {type_}")
+        return self.emit_value(f"uitofp {truths} {truth} to {type_}")
 
 
-def straight(
+def straight_line_code(
     instructions: Sequence[Instruction],
     load: Callable[[int, int, str], list[str]],
     store: Callable[[int, str, str], list[str]],
-    lanes: Lanes = ONE,
+    lanes: VectorLanes = ONE,
 ) -> list[str]:
     """Return the lines of the instructions; `load(argument, entry, name)` and `store(entry, value, fresh)` give memory
     access."""
@@ -332,7 +337,7 @@ def straight(
     return writer.lines
 
 
-def module(
+def build_module(
     instructions: Sequence[Instruction], sizes: Sequence[int], size: int, *, checked: bool, wide: bool = False
 ) -> str:
     """Return the IR of a traced function.
@@ -355,7 +360,7 @@ def module(
 
     lines = [
         f"define internal i64 @eval({parameters}, ptr noalias %y) nounwind {{",
-        *straight(instructions, load, store),
+        *straight_line_code(instructions, load, store),
         *finite_check_ir(size if checked else 0),
         "}",
     ]
@@ -403,7 +408,7 @@ def _wide_function(instructions: Sequence[Instruction], sizes: Sequence[int], si
     parameters = ", ".join(f"ptr noalias readonly %a{i}" for i in range(len(sizes)))
     return [
         f"define internal i64 @eval_wide({parameters}, ptr noalias %y) nounwind {{",
-        *straight(instructions, load, store, WIDE),
+        *straight_line_code(instructions, load, store, WIDE),
         "  ret i64 0",
         "}",
     ]
@@ -445,8 +450,8 @@ def single_entry_ir(sizes: Sequence[int]) -> str:
 
 def wide_batch_entry_ir(sizes: Sequence[int], size: int) -> str:
     """Return the function i64 batch(n, stride of p, arguments…, p, y), which takes WIDTH states at a time; the last
-    group overlaps the one before, so that a state's numbers do not depend on its place. Few states, and states with
-    their own parameters, are evaluated one at a time."""
+    group overlaps the previous one, so that the result of a state does not depend on its position. Few states, and
+    states with parameters of their own, are evaluated one at a time."""
     count = len(sizes)
     pointers = ", ".join(f"ptr %b{i}" for i in range(count))
     lines = [

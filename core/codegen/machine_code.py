@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from core.codegen import direct_call
 from core.codegen.direct_call import Path
-from core.codegen.object_code import Library
+from core.codegen.object_code import LoadedLibrary
 from core.codegen.single_state import FREE, Guard
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 PIECE = 1_000_000
 """Minimum number of operations per chunk: several times the cost of waking a thread."""
 PIECES_A_THREAD = 4
-"""Number of chunks per thread, so that slower threads can take fewer."""
+"""Number of chunks per thread, so that a slower thread can take fewer."""
 _pool: ThreadPoolExecutor | None = None
 _lock = threading.Lock()
 
 
-def threads() -> int:
+def thread_count() -> int:
     """Return the number of threads that evaluate an array: KINETOSTAT_THREADS if set, otherwise the cores available to
     this process."""
     given = os.environ.get("KINETOSTAT_THREADS", "")
@@ -45,20 +45,20 @@ def threads() -> int:
     return cores or 1
 
 
-def in_pieces(count: int, operations: int, evaluate: Callable[[int, int], int]) -> int:
-    """Return the sum of `evaluate(first, number)` over chunks of `count` states, each state taking this number of
-    operations.
+def evaluate_in_chunks(count: int, operations: int, evaluate: Callable[[int, int], int]) -> int:
+    """Evaluate `count` states in chunks, in parallel, and return the sum of the results of `evaluate(first, number)`.
+    operations : number of operations per state.
 
     The calling thread does all that no other one comes to: it never waits for threads that others keep busy.
     """
     most = count * operations // PIECE
-    if most < 2 or (together := threads()) < 2:
+    if most < 2 or (together := thread_count()) < 2:
         return evaluate(0, count)
     number = min(most, PIECES_A_THREAD * together)
     borders = [count * k // number for k in range(number + 1)]
     pieces = deque(pairwise(borders))
 
-    def share() -> int:
+    def evaluate_share() -> int:
         found = 0
         while True:
             try:
@@ -70,8 +70,8 @@ def in_pieces(count: int, operations: int, evaluate: Callable[[int, int], int]) 
     helpers: list[Future[int]] = []
     with contextlib.suppress(RuntimeError):  # when the program ends there are no new threads
         for _ in range(min(together, number) - 1):
-            helpers.append(_thread_pool(together - 1).submit(share))
-    found = share()
+            helpers.append(_thread_pool(together - 1).submit(evaluate_share))
+    found = evaluate_share()
     return found + sum(helper.result() for helper in helpers if not helper.cancel())
 
 
@@ -86,14 +86,14 @@ def _thread_pool(count: int) -> ThreadPoolExecutor:
         return _pool
 
 
-def _drop_pool() -> None:
+def _discard_pool() -> None:
     """Drop the thread pool in a forked process, which has no such threads."""
     global _pool, _lock
     _pool, _lock = None, threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_drop_pool)
+    os.register_at_fork(after_in_child=_discard_pool)
 
 
 Array = NDArray[np.float64]
@@ -108,7 +108,7 @@ class MachineCode:
 
     interpreted: ClassVar[bool] = False
 
-    def __init__(self, library: Library, sizes: Sequence[int], size: int, operations: int) -> None:
+    def __init__(self, library: LoadedLibrary, sizes: Sequence[int], size: int, operations: int) -> None:
         self.library = library
         self.sizes, self.size, self.operations = tuple(sizes), size, operations
         self.single_address = library.address("single")
@@ -117,17 +117,17 @@ class MachineCode:
         # CFUNCTYPE releases the interpreter's lock: long arrays of states run beside the window, and on all cores
         self._batch = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(self.batch_address)
 
-    def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:
+    def path(self, p: Array, shape: Sequence[int], fallback: Path, guard: Guard = FREE) -> Path:
         """Return a function for single states; see `Code.path`."""
-        return direct_call.path(self.batch_address, (), self.sizes[:-1], p, shape, general, self, guard)
+        return direct_call.build_direct_call(self.batch_address, (), self.sizes[:-1], p, shape, fallback, self, guard)
 
-    def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
+    def evaluate_batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
         """Evaluate all states; returns the number of results that are not finite (if the function is checked)."""
         stride = p.shape[-1] if p.ndim > 1 else 0
         arrays, strides = (*inputs, p, out), (*self.sizes[:-1], stride, self.size)
 
-        def piece(first: int, count: int) -> int:
+        def evaluate_chunk(first: int, count: int) -> int:
             addresses = [array.ctypes.data + 8 * first * each for array, each in zip(arrays, strides, strict=True)]
             return int(self._batch(count, stride, *addresses))
 
-        return in_pieces(len(out), self.operations, piece)
+        return evaluate_in_chunks(len(out), self.operations, evaluate_chunk)

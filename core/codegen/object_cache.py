@@ -21,9 +21,9 @@ from platformdirs import user_cache_dir
 
 from core.codegen.llvm_ir import VERSION
 from core.errors import FileError
-from core.files.regular_file import Kind, content_of
+from core.files.regular_file import FilePurpose, read_content
 
-OBJECT = Kind("code", 200_000_000)
+OBJECT = FilePurpose("code", 200_000_000)
 _HASH = 32
 _LARGEST = 300_000_000
 """Maximum size of the cache folder, bytes, before the oldest files are deleted."""
@@ -33,7 +33,7 @@ _unseen: dict[Path, int] = {}
 """Bytes written to each folder since this process last checked its size."""
 
 
-def folder() -> Path | None:
+def cache_folder() -> Path | None:
     """Return the cache folder; None if code is not cached."""
     given = os.environ.get("KINETOSTAT_CACHE")
     if given == "":
@@ -43,13 +43,13 @@ def folder() -> Path | None:
 
 def _candidate_folders(given: str | None) -> Iterator[Path]:
     yield Path(given) if given else Path(user_cache_dir("kinetostat", appauthor=False)) / "code"
-    yield Path(tempfile.gettempdir()) / f"kinetostat-{_user() if os.name == 'posix' else 'code'}"
+    yield Path(tempfile.gettempdir()) / f"kinetostat-{_user_id() if os.name == 'posix' else 'code'}"
 
 
-def _private_folder(place: Path) -> Path | None:
+def _private_folder(path: Path) -> Path | None:
     """Return the folder, created if needed, with links resolved; None if other users can write to it or replace it."""
     try:
-        real = Path(os.path.realpath(place))
+        real = Path(os.path.realpath(path))
         for each in (*reversed(real.parents), real):
             if not each.exists():
                 each.mkdir(mode=0o700, exist_ok=True)
@@ -60,29 +60,29 @@ def _private_folder(place: Path) -> Path | None:
 
 
 def _is_private(real: Path) -> bool:
-    """Return True if only this user can write to a folder, and nobody else can rename it or one of its parents."""
+    """Return True if only this user can write to a folder and no other user can rename it or one of its parents."""
     status = os.lstat(real)
-    if status.st_uid != _user() or _open_to_others(status):
+    if status.st_uid != _user_id() or _is_open_to_others(status):
         return False
     above = [os.lstat(parent) for parent in real.parents]
     return all(
-        each.st_uid in (0, _user()) and (bool(each.st_mode & stat.S_ISVTX) or not _open_to_others(each))
+        each.st_uid in (0, _user_id()) and (bool(each.st_mode & stat.S_ISVTX) or not _is_open_to_others(each))
         for each in above
     )
 
 
-def _user() -> int:
+def _user_id() -> int:
     return os.geteuid()
 
 
-def _open_to_others(status: os.stat_result) -> bool:
-    """Return True if other users may write. A group with the same number as its user has, by convention, no other
+def _is_open_to_others(status: os.stat_result) -> bool:
+    """Return True if other users may write. By convention, a group with the same number as its user has no other
     members."""
     alone = status.st_gid == status.st_uid
     return bool(status.st_mode & (stat.S_IWOTH if alone else stat.S_IWGRP | stat.S_IWOTH))
 
 
-def key(processor: str, ir: str | bytes) -> str:
+def cache_key(processor: str, ir: str | bytes) -> str:
     """Return the cache key of IR, text or bitcode, for a processor."""
     content = ir.encode() if isinstance(ir, str) else ir
     return hashlib.sha256(f"{VERSION}\n{processor}\n".encode() + content).hexdigest()
@@ -90,11 +90,11 @@ def key(processor: str, ir: str | bytes) -> str:
 
 def load(name: str) -> bytes | None:
     """Return the cached code; None if it is missing or damaged."""
-    place = folder()
+    place = cache_folder()
     if place is None:
         return None
     file = place / f"{name}.o"
-    data = _bytes_of(file)
+    data = _read_bytes(file)
     head, body = data[:_HASH], data[_HASH:]
     if not body or _digest(name, body) != head:
         return None
@@ -108,17 +108,17 @@ def _digest(name: str, body: bytes) -> bytes:
     return hashlib.sha256(name.encode() + body).digest()
 
 
-def _bytes_of(file: Path) -> bytes:
+def _read_bytes(file: Path) -> bytes:
     """Return the bytes of a regular file; empty if it cannot be read."""
     try:
-        return content_of(file, OBJECT)
+        return read_content(file, OBJECT)
     except FileError:
         return b""
 
 
-def store(name: str, body: bytes) -> None:
+def store_object_code(name: str, body: bytes) -> None:
     """Write code to the cache; a folder that cannot be written to is ignored."""
-    place = folder()
+    place = cache_folder()
     if place is None:
         return
     with contextlib.suppress(OSError):
@@ -133,20 +133,20 @@ def store(name: str, body: bytes) -> None:
         _check_size(place, len(body))
 
 
-def _check_size(place: Path, written: int) -> None:
-    """Check the folder's size after the first file of this process, and whenever as much has been written as it may
-    exceed its limit."""
-    _unseen[place] = _unseen.get(place, _TOO_LARGE) + written
-    if _unseen[place] >= _TOO_LARGE:
-        _unseen[place] = 0
-        _prune(place)
+def _check_size(path: Path, written: int) -> None:
+    """Check the size of the folder after the first file of this process, and then whenever this process has written as
+    many bytes as it may exceed the limit by."""
+    _unseen[path] = _unseen.get(path, _TOO_LARGE) + written
+    if _unseen[path] >= _TOO_LARGE:
+        _unseen[path] = 0
+        _prune(path)
 
 
-def _prune(place: Path) -> None:
+def _prune(path: Path) -> None:
     """Delete the least recently used files while the folder is too large, and the files of earlier versions."""
-    for old in place.glob("loops-*"):
+    for old in path.glob("loops-*"):
         shutil.rmtree(old, ignore_errors=True)
-    files = sorted(((f.stat().st_mtime, f.stat().st_size, f) for f in place.glob("*.o")), reverse=True)
+    files = sorted(((f.stat().st_mtime, f.stat().st_size, f) for f in path.glob("*.o")), reverse=True)
     total = 0
     for _, size, file in files:
         total += size

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import ctypes
 import ctypes.util
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 import llvmlite.binding as llvm
@@ -15,82 +17,106 @@ from core.codegen import object_cache
 from core.codegen.llvm_ir import LIBRARY
 
 PLAIN = "KINETOSTAT_PLAIN_CODE"
-"""Environment variable that skips optimisation: compiles in a sixth of the time, runs slower, same results up to
-rounding. For programs that compile much and run it little, such as tests."""
+"""Environment variable that turns optimisation off: compiling takes a sixth of the time, code runs more slowly, results
+are the same up to rounding. For programs that compile much and run it little, such as tests."""
 QUICK, FULL = 0, 2
 """LLVM's code generation levels. From the same optimised bitcode QUICK compiles in an eighth of the time, takes twice
-as long to run, and gives identical results."""
+as long to run, and gives identical results. Machines' own functions, as IR text, are compiled at FULL: only there are
+multiplications and additions fused, so that QUICK would round differently."""
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 """Lock that admits one thread at a time to LLVM."""
+_is_ending = threading.Event()
+LAST_COMPILATION = 20.0
+"""Largest time (s) for which the end of the program waits for a compilation in another thread."""
+
+
+@contextlib.contextmanager
+def _llvm_access() -> Iterator[None]:
+    """Admit one thread at a time to LLVM; a background thread that asks for it while the program ends is ended."""
+    with _lock:
+        if _is_ending.is_set() and threading.current_thread() is not threading.main_thread():
+            raise SystemExit
+        yield
+
+
+@atexit.register
+def _close_llvm() -> None:
+    """Let a compilation in another thread finish, and admit no further one: LLVM's global objects are destroyed after
+    this, and a thread that still uses them would crash the process."""
+    _is_ending.set()
+    _lock.acquire(timeout=LAST_COMPILATION)
 
 
 @cache
-def _initialise() -> None:
+def _initialise_llvm() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
 
 
-def _target(level: int = FULL) -> llvm.TargetMachine:
+def _target_machine(level: int = FULL) -> llvm.TargetMachine:
     """Return the target machine of this processor; an execution engine takes ownership of it."""
-    _initialise()
+    _initialise_llvm()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=level, jit=True)
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=_processor_features(), opt=level, jit=True
+    )
 
 
 @cache
-def _features() -> str:
+def _processor_features() -> str:
     return str(llvm.get_host_cpu_features().flatten())
 
 
-def processor() -> str:
+def processor_identification() -> str:
     """Return the identification of the target that object code is valid for: LLVM version, processor, features."""
     version = ".".join(map(str, llvm.llvm_version_info))
-    return f"{version} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {_features()}"
+    return f"{version} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {_processor_features()}"
 
 
-def plain() -> bool:
+def is_optimisation_skipped() -> bool:
     """Return True if optimisation is skipped, see `PLAIN`."""
     return bool(os.environ.get(PLAIN))
 
 
 def _key(ir: str | bytes, level: int = FULL) -> str:
-    made = f"{processor()}{' plain' * (isinstance(ir, str) and plain())}{' quick' * (level == QUICK)}"
-    return object_cache.key(made, ir)
+    plain = " plain" if isinstance(ir, str) and is_optimisation_skipped() else ""
+    made = f"{processor_identification()}{plain}{' quick' * (level == QUICK)}"
+    return object_cache.cache_key(made, ir)
 
 
-def kept(ir: str | bytes) -> bool:
+def is_cached(ir: str | bytes) -> bool:
     """Return True if the object code of IR is in the cache."""
     return object_cache.load(_key(ir)) is not None
 
 
-def object_code(ir: str | bytes, making: Callable[[], object] = int, level: int = FULL) -> bytes:
+def object_code(ir: str | bytes, on_compile: Callable[[], object] = int, level: int = FULL) -> bytes:
     """Return the object code of IR, from the cache if possible; IR text is optimised first, bitcode is taken as
     optimised.
 
-    making : called before it is made; level : of bitcode, how it is made
+    on_compile : called before it is made; level : of bitcode, how it is made
     """
     key = _key(ir, level)
     found = object_cache.load(key)
     if found is not None:
         return found
-    making()
-    unoptimised = isinstance(ir, str) and plain()
-    with _lock:
-        target = _target(QUICK if unoptimised else level)
+    on_compile()
+    unoptimised = isinstance(ir, str) and is_optimisation_skipped()
+    with _llvm_access():
+        target = _target_machine(QUICK if unoptimised else level)
         module = llvm.parse_assembly(ir) if isinstance(ir, str) else llvm.parse_bitcode(ir)
         module.triple = target.triple
         module.data_layout = str(target.target_data)
         if isinstance(ir, str) and not unoptimised:
             _optimise(module, target)
         data = bytes(target.emit_object(module))
-    object_cache.store(key, data)
+    object_cache.store_object_code(key, data)
     return data
 
 
 def _optimise(module: llvm.ModuleRef, target: llvm.TargetMachine) -> None:
-    """Optimise at level 1 without vectorisation; on thousands of straight lines more takes ten times as long without
-    gain."""
+    """Optimise at level 1 without vectorisation; for thousands of straight lines, higher levels take ten times as long
+    without gain."""
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_vectorization = False
     options.slp_vectorization = False
@@ -122,24 +148,28 @@ def _check_library_functions(names: Iterable[str]) -> None:
             raise OSError(f"the C library does not provide the function {name}")
 
 
-class Library:
+class LoadedLibrary:
     """Object code loaded into memory, whose functions can be called.
 
-    ir : text, or bitcode that has been optimised and calls the functions `needed` of the C library; making : called
-    before object code is made that was not kept; level : see `object_code`
+    ir : text, or bitcode that has been optimised and calls the functions `needed_functions` of the C library;
+    on_compile : called before object code is made that was not kept; level : see `object_code`
     """
 
     def __init__(
-        self, ir: str | bytes, needed: Iterable[str] = (), making: Callable[[], object] = int, level: int = FULL
+        self,
+        ir: str | bytes,
+        needed_functions: Iterable[str] = (),
+        on_compile: Callable[[], object] = int,
+        level: int = FULL,
     ) -> None:
-        data = object_code(ir, making, level)
-        _check_library_functions(_called_library_functions(ir) if isinstance(ir, str) else needed)
-        with _lock:
-            self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
+        data = object_code(ir, on_compile, level)
+        _check_library_functions(_called_library_functions(ir) if isinstance(ir, str) else needed_functions)
+        with _llvm_access():
+            self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
             self.engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(data))
             self.engine.finalize_object()
 
     def address(self, name: str) -> int:
         """Return the address of a function."""
-        with _lock:
+        with _llvm_access():
             return int(self.engine.get_function_address(name))

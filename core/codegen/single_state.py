@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Check(NamedTuple):
-    """Condition that one entry of an argument is between bounds or, with `outside`, not between them."""
+class RangeCheck(NamedTuple):
+    """Condition that one entry of an argument lies between two bounds or, with `outside`, outside them."""
 
     argument: int
     entry: int
@@ -27,7 +27,7 @@ class Check(NamedTuple):
     high: float
     outside: bool = False
 
-    def passes(self, arrays: Sequence[Any]) -> bool:
+    def is_met(self, arrays: Sequence[Any]) -> bool:
         """Return True if arrays of one state meet the condition; a NaN is outside all bounds."""
         return bool(self.low <= arrays[self.argument][self.entry] <= self.high) != self.outside
 
@@ -35,13 +35,13 @@ class Check(NamedTuple):
 class Guard(NamedTuple):
     """Set of checks that a state must all pass."""
 
-    checks: tuple[Check, ...] = ()
+    checks: tuple[RangeCheck, ...] = ()
 
-    def passes(self, arrays: Sequence[Any]) -> bool:
+    def is_met(self, arrays: Sequence[Any]) -> bool:
         """Return True if arrays of one state pass all checks."""
-        return all(check.passes(arrays) for check in self.checks)
+        return all(check.is_met(arrays) for check in self.checks)
 
-    def packed(self) -> bytes:
+    def pack_checks(self) -> bytes:
         """Pack the checks for `core.codegen.direct_call`: argument, entry, low, high, outside, 8 bytes each."""
         return b"".join(struct.pack("qqddq", *check) for check in self.checks)
 
@@ -54,17 +54,17 @@ Path = Callable[..., Any]
 _thread = threading.get_ident
 
 
-def path(
+def build_buffered_function(
     inputs: Sequence[Array],
     out: Array,
     run: Callable[[], Any],
     shape: Sequence[int],
-    general: Path,
+    fallback: Path,
     guard: Guard = FREE,
 ) -> Path:
     """Return a function that evaluates one state, given as arrays with the lengths of the input buffers.
 
-    run : evaluates the buffers `inputs` into `out`, true on failure; general : the path for everything else; guard :
+    run : evaluates the buffers `inputs` into `out`, true on failure; fallback : the path for everything else; guard :
     which numbers the function takes
     """
     views: list[Any] = [memoryview(array) for array in inputs]  # type: ignore[arg-type]
@@ -78,10 +78,10 @@ def path(
             if owner[0] == _thread():
                 for view, array in zip(views, arrays, strict=True):
                     view[:] = array
-                if (not guard.checks or guard.passes(views)) and not run():
+                if (not guard.checks or guard.is_met(views)) and not run():
                     return copy()
         except (TypeError, ValueError):
             pass
-        return general(*arrays)
+        return fallback(*arrays)
 
     return call

@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.single_state import Check, Guard
-from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes
+from core.codegen.single_state import Guard, RangeCheck
+from core.constraints.joint_modes import NOWHERE, JointRow, JointRowTable, build_joint_row_table
 from core.constraints.joint_rows import AT_REST_SPEED, TOUCH_TOLERANCE
-from core.constraints.named_values import states_of
+from core.constraints.named_values import as_states
 from core.mechanics.multibody.parameter_values import Values
 from core.model import Force, Joint
-from core.programs.compiled import Compiled, once
+from core.programs.compiled import CompiledModel, cache_per_model
 
 Array = NDArray[np.float64]
 
 
 class RestingTest:
-    """Quick test of states, for one set of parameter values, that rules out friction at rest and stops in contact
+    """Quick test of states, for one set of parameter values, that rules out active friction at rest and active stops
     without evaluating any joint row.
 
     nv : number of speeds; speeds : those of them in joints that rub; lower, upper : between which each entry of q is
@@ -39,25 +39,25 @@ class RestingTest:
         speeds."""
         if self.always:
             return True
-        q = states_of(q, len(self.lower), "q")
-        v = None if v is None or not self.speeds else states_of(v, self.nv, "v")
+        q = as_states(q, len(self.lower), "q")
+        v = None if v is None or not self.speeds else as_states(v, self.nv, "v")
         return bool(self._acting_mask(q, v).any())
 
     def guard(self) -> Guard | None:
-        """Guard on the arguments q and v that passes only states at which no friction at rest and no stop acts; None if
-        q and v alone cannot decide."""
+        """Guard on the arguments q and v that passes only states at which neither friction at rest nor a stop acts;
+        None if q and v alone cannot decide."""
         if self.always:
             return None
         bounds = enumerate(zip(self.lower.tolist(), self.upper.tolist(), strict=True))
-        stops = [Check(0, k, low, high) for k, (low, high) in bounds if low > -np.inf or high < np.inf]
+        stops = [RangeCheck(0, k, low, high) for k, (low, high) in bounds if low > -np.inf or high < np.inf]
         slow = np.nextafter(AT_REST_SPEED, 0.0)
-        return Guard((*stops, *(Check(1, k, -slow, slow, outside=True) for k in self.speeds)))
+        return Guard((*stops, *(RangeCheck(1, k, -slow, slow, outside=True) for k in self.speeds)))
 
-    def where(self, q: Any, v: Any) -> NDArray[np.bool_]:
+    def acting_mask(self, q: Any, v: Any) -> NDArray[np.bool_]:
         """(…) mask of the states q (…, nq), v (…, nv) at which friction at rest or a stop may act; v = None ignores
         speeds."""
-        q = states_of(q, len(self.lower), "q")
-        v = None if v is None else states_of(v, self.nv, "v")
+        q = as_states(q, len(self.lower), "q")
+        v = None if v is None else as_states(v, self.nv, "v")
         if self.always:
             return np.ones(np.broadcast_shapes(q.shape[:-1], () if v is None else v.shape[:-1]), dtype=bool)
         return self._acting_mask(q, v if self.speeds else None)
@@ -67,29 +67,29 @@ class RestingTest:
         return found if v is None else found | _any_equal(np.abs(v[..., self.speeds]) < AT_REST_SPEED, True)
 
 
-def _any_equal(marks: NDArray[np.bool_], value: bool) -> NDArray[np.bool_]:
-    """(…) True where any entry of marks (…, n) has the given value; quick if none has."""
-    if not (marks.any() if value else not marks.all()):
-        return np.zeros(marks.shape[:-1], dtype=bool)
-    return np.asarray(np.any(marks == value, axis=-1))
+def _any_equal(flags: NDArray[np.bool_], value: bool) -> NDArray[np.bool_]:
+    """(…) mask, True where any entry of flags (…, n) has the given value; fast if no entry has it."""
+    if not (flags.any() if value else not flags.all()):
+        return np.zeros(flags.shape[:-1], dtype=bool)
+    return np.asarray(np.any(flags == value, axis=-1))
 
 
-@once
-def resting(compiled: Compiled) -> RestingTest | None:
+@cache_per_model
+def default_resting_test(compiled: CompiledModel) -> RestingTest | None:
     """Quick test of states for the model's own parameter values; None if no joint has friction or stops."""
-    return _resting_test(compiled, default_joint_modes(compiled))
+    return _resting_test(compiled, default_joint_row_table(compiled))
 
 
-def _resting_test(compiled: Compiled, modes: JointModes) -> RestingTest | None:
-    rows, bearing = modes.rows, bool(modes.bearings)
-    rubbing = [row for row in rows if row.rubs]
+def _resting_test(compiled: CompiledModel, modes: JointRowTable) -> RestingTest | None:
+    rows, bearing = modes.rows, bool(modes.rows_with_bearing_friction)
+    rubbing = [row for row in rows if row.has_dry_friction]
     stopped = [row for row in rows if np.isfinite([row.lower, row.upper]).any()]
     if not rubbing and not stopped:
         return None
     lower, upper = np.full(compiled.nq, -np.inf), np.full(compiled.nq, np.inf)
     for row in stopped:
         if row.at_q != NOWHERE:
-            low, high = _clear_interval_of_leader(row)
+            low, high = _leader_interval_off_stops(row)
             lower[row.at_q], upper[row.at_q] = max(lower[row.at_q], low), min(upper[row.at_q], high)
     return RestingTest(
         compiled.nv,
@@ -100,8 +100,8 @@ def _resting_test(compiled: Compiled, modes: JointModes) -> RestingTest | None:
     )
 
 
-def _clear_interval_of_leader(row: JointRow) -> tuple[float, float]:
-    """Interval of the leader's coordinate within which a mimic joint is clear of its stops."""
+def _leader_interval_off_stops(row: JointRow) -> tuple[float, float]:
+    """Interval of the leader's coordinate within which a mimic joint does not touch its stops."""
     if row.ratio == 0.0:
         return -np.inf, np.inf
     ends = sorted(((row.lower - row.offset) / row.ratio, (row.upper - row.offset) / row.ratio))
@@ -109,44 +109,44 @@ def _clear_interval_of_leader(row: JointRow) -> tuple[float, float]:
     return ends[0] + hair, ends[1] - hair
 
 
-@once
-def has_rows(compiled: Compiled) -> bool:
-    """Return True if a joint or clutch has friction or stops, even if only for some parameter values."""
+@cache_per_model
+def has_friction_or_stops(compiled: CompiledModel) -> bool:
+    """Return True if a joint or clutch has friction or stops, if only for some parameter values."""
     model = compiled.model.expanded
     rubbing: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
     levels = [level for element in rubbing for level in element.friction_levels]
     levels += [joint.friction_coefficient for joint in model.joints if joint.has_reaction_friction]
     levels += [bound for joint in model.joints for limit in joint.limits for bound in (limit.lower, limit.upper)]
-    return any(isinstance(level, str) for level in levels) or resting(compiled) is not None
+    return any(isinstance(level, str) for level in levels) or default_resting_test(compiled) is not None
 
 
-@once
-def default_joint_modes(compiled: Compiled) -> JointModes:
+@cache_per_model
+def default_joint_row_table(compiled: CompiledModel) -> JointRowTable:
     """Friction and stop rows of all joints at the model's own parameter values."""
-    return joint_modes(compiled, compiled.parameter_values(None))
+    return build_joint_row_table(compiled, compiled.parameter_values(None))
 
 
-def may_act(compiled: Compiled, q: Any, v: Any, p: Values) -> bool:
-    look = _test_for(compiled, p)
+def may_act(compiled: CompiledModel, q: Any, v: Any, p: Values) -> bool:
+    look = _resting_test_for(compiled, p)
     return look is not None and look.may_act(q, v)
 
 
-def _test_for(compiled: Compiled, p: Values) -> RestingTest | None:
+def _resting_test_for(compiled: CompiledModel, p: Values) -> RestingTest | None:
     """Quick test of states for parameter values p; it passes no state if p varies from state to state."""
     if p is None:
-        return resting(compiled)
-    if not has_rows(compiled):
+        return default_resting_test(compiled)
+    if not has_friction_or_stops(compiled):
         return None
     values, nowhere = compiled.parameter_values(p), np.full(compiled.nq, np.inf)
     if values.ndim > 1:
         return RestingTest(compiled.nv, (), -nowhere, nowhere, always=True)
-    return _resting_test(compiled, joint_modes(compiled, values))
+    return _resting_test(compiled, build_joint_row_table(compiled, values))
 
 
-def acting_states_mask(compiled: Compiled, q: Any, v: Any, p: Values) -> NDArray[np.bool_] | None:
-    """(…) mask of those states at which friction at rest or a stop may act (v None: at rest); None if there is nothing
-    to act, or for a single state, which is not tested here."""
+def acting_states_mask(compiled: CompiledModel, q: Any, v: Any, p: Values) -> NDArray[np.bool_] | None:
+    """(…) mask of the states at which friction at rest or a stop may act (v None: at rest); None if nothing can act, or
+    for a single state, which is not tested here."""
     if max(np.ndim(q), 1 if v is None else np.ndim(v)) < 2:
         return None
-    look = _test_for(compiled, p)
-    return None if look is None else look.where(q, v)
+    look = _resting_test_for(compiled, p)
+    return None if look is None else look.acting_mask(q, v)

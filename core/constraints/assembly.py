@@ -16,22 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints import failures
-from core.constraints.closed_positions import closed_position
-from core.constraints.consistent_motion import filled_speeds, named_speeds, nearest_speeds
-from core.constraints.cut_coordinates import cut_limits, exceeded_limit
-from core.constraints.named_values import broadcast_to_states, states_of
-from core.constraints.redundant_drivers import contradiction, contradiction_error
-from core.constraints.rest_position import rest
+from core.constraints.closed_positions import find_closed_position
+from core.constraints.consistent_motion import complete_speeds, named_speeds, nearest_speeds
+from core.constraints.cut_coordinates import cut_limits, most_exceeded_limit
+from core.constraints.named_values import as_states, broadcast_to_states
+from core.constraints.redundant_drivers import contradiction_error, find_contradiction
+from core.constraints.rest_position import reference_position
 from core.errors import AssemblyError, ModelError
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics.tolerances import ACCEPTED_GAP
-from core.programs.compiled import Compiled
+from core.programs.compiled import CompiledModel
 
 Array = NDArray[np.float64]
 
 
 def assembled_state(
-    compiled: Compiled,
+    compiled: CompiledModel,
     q: Any,
     v: Any,
     p: Values,
@@ -49,15 +49,15 @@ def assembled_state(
             raise ModelError(
                 f"{weight} is not a positive number.",
                 where=f"weight of joint '{name}'",
-                remedy="Give 1 by default, and more for joints that should move less.",
+                remedy="Give a positive number: 1 by default, more for joints that should move less.",
             )
         cost[compiled.joint_v(name)] = weight
-    q = states_of(q, compiled.nq, "q")
+    q = as_states(q, compiled.nq, "q")
     q = compiled.coordinates.clamp(q) if limits else compiled.coordinates.integrate(q, np.zeros(compiled.nv))
     if not np.isfinite(q).all():
         raise ModelError("q contains a value that is not a finite number.", where="q", remedy="Give finite numbers.")
     named = v if isinstance(v, Mapping) else None
-    speeds = None if v is None else np.zeros(compiled.nv) if named is not None else states_of(v, compiled.nv, "v")
+    speeds = None if v is None else np.zeros(compiled.nv) if named is not None else as_states(v, compiled.nv, "v")
     values = compiled.parameter_values(p)
     leading = np.broadcast_shapes(q.shape[:-1], () if speeds is None else speeds.shape[:-1], values.shape[:-1])
     states, rows = broadcast_to_states(q, leading), broadcast_to_states(values, leading)
@@ -77,37 +77,37 @@ def assembled_state(
 
 
 def _assembled_state(
-    compiled: Compiled, q: Array, p: Array, held: NDArray[np.bool_], cost: Array, t: float, limits: bool
+    compiled: CompiledModel, q: Array, p: Array, fixed: NDArray[np.bool_], cost: Array, t: float, limits: bool
 ) -> Array:
-    closed, gap = closed_position(compiled, q, cost, held, p, anywhere=True, t=t, bounded=limits)
+    closed, gap = find_closed_position(compiled, q, cost, fixed, p, search_far=True, t=t, bounded=limits)
     if not gap < ACCEPTED_GAP:
         raise failures.assembly_error(compiled, closed, p, t)
-    if limits and (found := exceeded_limit(compiled, cut_limits(compiled), closed, p)) is not None:
+    if limits and (found := most_exceeded_limit(compiled, cut_limits(compiled), closed, p)) is not None:
         raise failures.beyond_limit_error(closed, *found)
     return closed
 
 
 def _consistent_speeds(
-    compiled: Compiled, q: Array, v: Array, fixed: NDArray[np.bool_], cost: Array, p: Array, t: float
+    compiled: CompiledModel, q: Array, v: Array, fixed: NDArray[np.bool_], cost: Array, p: Array, t: float
 ) -> Array:
     """Consistent speeds (nv,) with the fixed ones as given. Raises AssemblyError if the fixed speeds or drivers
     contradict each other."""
     if fixed.any():
         named_speeds(compiled, q, {compiled.v_names[k]: v[k] for k in np.flatnonzero(fixed)}, p, t)
-    speeds = filled_speeds(compiled, q, v, fixed, p, t)
+    speeds = complete_speeds(compiled, q, v, fixed, p, t)
     if speeds is None:
         speeds = nearest_speeds(compiled, q, v, np.where(fixed, np.inf, cost), p, t)
-    if (found := contradiction(compiled, q, speeds, p, t)) is not None:
+    if (found := find_contradiction(compiled, q, speeds, p, t)) is not None:
         raise contradiction_error(compiled, found)
     return speeds
 
 
 ATTEMPTS = 8
-"""Number of random poses from which closing is tried before the reference configuration is used."""
+"""Number of random poses from which loop closure is tried before the reference configuration is used."""
 
 
 def random_pose(
-    compiled: Compiled, rng: np.random.Generator, p: Mapping[str, float] | None = None, t: float = 0.0
+    compiled: CompiledModel, rng: np.random.Generator, p: Mapping[str, float] | None = None, t: float = 0.0
 ) -> Array:
     """(nq,) random pose inside the limits that satisfies all constraints."""
     q = compiled.coordinates.random(rng)
@@ -118,4 +118,4 @@ def random_pose(
             return np.asarray(assembled_state(compiled, q, None, p, (), {}, t))
         except AssemblyError:
             q = compiled.coordinates.random(rng)
-    return rest(compiled, p, t)
+    return reference_position(compiled, p, t)

@@ -1,5 +1,5 @@
-"""Bearing friction that grows with a joint's own reaction, F = F₀ + μ (r |f⊥| + …): bearing loads at a state, the
-friction consistent with them, and messages if there is no solution or more than one.
+"""Bearing friction that grows with a joint's own reaction, F = F₀ + μ (r |f⊥| + …): bearing loads at a state, their
+consistent solution with friction, and messages if there is no solution or more than one.
 
 Accelerations and multipliers follow from friction, the loads of bearings from them, friction from the loads: a fixed
 point. Where loads grow slower than friction does (self-locking factor κ < 1) it is the only one; beyond, a machine
@@ -14,25 +14,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.joint_modes import NOWHERE, JointModes
+from core.constraints.joint_modes import NOWHERE, JointRowTable
 from core.constraints.joint_rows import JointRows
-from core.constraints.multipliers import constrained_motion
+from core.constraints.multipliers import solve_constrained_motion
 from core.errors import SimulationError
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics.fixed_points import fixed_point
 from core.numerics.rank import null_space
-from core.programs.compiled import Compiled
+from core.programs.compiled import CompiledModel
 
 Array = NDArray[np.float64]
 
 STEP_FRACTION = 1e-3
 """Size of the test change of non-unique constraint forces, as a fraction of all constraint forces."""
 NOT_UNIQUE_FRACTION = 1e-7
-"""Change of a bearing load, as a fraction of the test change, up to which the load counts as unique."""
+"""Change of a bearing load, relative to the test change, up to which the load counts as unique."""
 
 
-def bearing_loads_at(
-    compiled: Compiled,
+def compute_bearing_loads(
+    compiled: CompiledModel,
     q: Array,
     v: Array,
     a: Array,
@@ -42,8 +42,8 @@ def bearing_loads_at(
     t: Any = 0.0,
     x: Any = None,
 ) -> Array:
-    """(…, bearings) friction force of each bearing per unit friction coefficient. closing : (…, n) forces along
-    coordinates of loop-closing joints"""
+    """Compute the (…, bearings) friction force of each bearing per unit friction coefficient. closing : (…, n) forces
+    along coordinates of loop-closing joints"""
     given = [q, v, a]
     if compiled.rows:
         given.append(multipliers)
@@ -52,26 +52,28 @@ def bearing_loads_at(
     return np.asarray(compiled.call("bearing_loads", *given, p=p, t=t, x=x))
 
 
-def loaded(at: JointRows, loads: Array) -> JointRows:
-    """Joint rows with their friction set from the bearing loads."""
-    rows = tuple(row if row.bearing == NOWHERE else row.loaded(float(loads[row.bearing])) for row in at.rows)
-    return at._replace(rows=rows)
+def joint_rows_under_load(joint_rows: JointRows, loads: Array) -> JointRows:
+    """Return the joint rows with their friction computed from the bearing loads."""
+    rows = tuple(
+        row if row.bearing == NOWHERE else row.with_bearing_load(float(loads[row.bearing])) for row in joint_rows.rows
+    )
+    return joint_rows._replace(rows=rows)
 
 
 def consistent_bearing_loads(
-    compiled: Compiled, modes: JointModes, loads: Callable[[Array], Array], start: Array | None = None
+    compiled: CompiledModel, modes: JointRowTable, loads: Callable[[Array], Array], start: Array | None = None
 ) -> Array:
-    """(bearings,) loads that are consistent with the friction they cause, the fixed point of `loads`. start :
-    (bearings,) first guess. Raises SimulationError if there is none."""
+    """(bearings,) loads that are consistent with the friction they cause: the fixed point of `loads`. start :
+    (bearings,) initial value. Raises SimulationError if there is none."""
     found = fixed_point(loads, np.zeros(len(compiled.program.symbolic.bearings)) if start is None else start)
     if not found.found:
         raise no_solution_error(modes)
     return found.x
 
 
-def no_solution_error(modes: JointModes) -> SimulationError:
+def no_solution_error(modes: JointRowTable) -> SimulationError:
     """Error for reaction-dependent friction that has no consistent solution."""
-    names, most = joints_with_bearing_friction(modes), max(row.coefficient for row in modes.bearings)
+    names, most = joints_with_bearing_friction(modes), max(row.coefficient for row in modes.rows_with_bearing_friction)
     return SimulationError(
         f"Reaction-dependent friction with coefficient {most:g} locks the joint: no friction force is consistent with "
         "the reaction it causes (Painlevé paradox).",
@@ -83,9 +85,9 @@ def no_solution_error(modes: JointModes) -> SimulationError:
 LOCKING = "locks or has several solutions"
 
 
-def locking_note(modes: JointModes, t: float, factor: float) -> str:
+def multiple_solutions_note(modes: JointRowTable, t: float, factor: float) -> str:
     """Note of a run for reaction-dependent friction with more than one solution."""
-    most = max(row.coefficient for row in modes.bearings)
+    most = max(row.coefficient for row in modes.rows_with_bearing_friction)
     return (
         f"{joints_with_bearing_friction(modes)}: reaction-dependent friction with coefficient {most:g} {LOCKING} at "
         f"t = {t:.6g} s "
@@ -94,54 +96,56 @@ def locking_note(modes: JointModes, t: float, factor: float) -> str:
     )
 
 
-def joints_with_bearing_friction(modes: JointModes) -> str:
+def joints_with_bearing_friction(modes: JointRowTable) -> str:
     """List, as text, of the joints whose friction grows with their reaction."""
-    owners = dict.fromkeys(row.owner for row in modes.bearings)
+    owners = dict.fromkeys(row.owner for row in modes.rows_with_bearing_friction)
     return ", ".join(f"joint '{name}'" for name in owners)
 
 
 def require_unique_bearing_loads(
-    compiled: Compiled, modes: JointModes, q: Array, v: Array, p: Values, t: float = 0.0, x: Any = None
+    compiled: CompiledModel, modes: JointRowTable, q: Array, v: Array, p: Values, t: float = 0.0, x: Any = None
 ) -> None:
     """Raise SimulationError if redundant constraints leave the bearing loads undetermined at a state without joint
-    forces. In a planar loop only out-of-plane forces are undetermined: where there are none, the loads are the smallest
-    possible ones and pass."""
-    if not (compiled.constrained and modes.bearings):
+    forces. In a planar loop only out-of-plane forces are undetermined; if there are none, the smallest possible loads
+    are used and the loop is accepted."""
+    if not (compiled.constrained and modes.rows_with_bearing_friction):
         return
     free = null_space(np.asarray(compiled.call("constraint_jacobian", q, p=p)).T)
     if not free.shape[1]:
         return
-    a, least = constrained_motion(compiled, q, v, np.zeros(compiled.nv), p, True, t, x, smooth=True)
+    a, least = solve_constrained_motion(compiled, q, v, np.zeros(compiled.nv), p, True, t, x, smooth=True)
     more = free @ np.random.default_rng(0).standard_normal(free.shape[1])
     more *= STEP_FRACTION * max(float(np.linalg.norm(least)), 1.0)
-    ahead, behind = (bearing_loads_at(compiled, q, v, a, least + step, None, p, t, x) for step in (more, -more))
+    ahead, behind = (compute_bearing_loads(compiled, q, v, a, least + step, None, p, t, x) for step in (more, -more))
     size = float(np.linalg.norm(more))
-    for row in modes.bearings:
+    for row in modes.rows_with_bearing_friction:
         if abs(ahead[row.bearing] - behind[row.bearing]) > NOT_UNIQUE_FRACTION * size:
             raise SimulationError(
                 "Its friction depends on its reaction, which is not unique because constraints are redundant.",
                 where=f"joint '{row.owner}', friction_coefficient",
-                remedy="Release the redundant constraints (isostatic_model does), or give its friction as a number.",
+                remedy="Release the redundant constraints (as isostatic_model does), or give its friction as a number.",
             )
 
 
-def refuse(modes: JointModes, what: str, remedy: str = "Give its friction as a number, or leave it out.") -> None:
-    """Raise SimulationError if any friction grows with reactions, for computations that do not support it. what : the
-    computation, as the subject of the sentence"""
-    if modes.bearings:
+def refuse_bearing_friction(
+    modes: JointRowTable, computation: str, remedy: str = "Give its friction as a number, or leave it out."
+) -> None:
+    """Raise SimulationError if any friction grows with reactions, for computations that do not support it. computation
+    : its name, as the subject of the sentence"""
+    if modes.rows_with_bearing_friction:
         raise SimulationError(
-            f"{what} does not support friction that depends on a joint's own reaction.",
+            f"{computation} does not support friction that depends on a joint's own reaction.",
             where=joints_with_bearing_friction(modes),
             remedy=remedy,
         )
 
 
-def rows_at_rest(
-    compiled: Compiled, modes: JointModes, at: JointRows, q: Array, p: Values, t: float = 0.0, x: Any = None
+def joint_rows_at_rest(
+    compiled: CompiledModel, modes: JointRowTable, rows: JointRows, q: Array, p: Values, t: float = 0.0, x: Any = None
 ) -> JointRows:
     """Joint rows of an open chain with the bearing friction of its static loads; rows of a machine with loops are
     returned unchanged, since their loads depend on friction."""
-    if not modes.bearings or compiled.constrained:
-        return at
+    if not modes.rows_with_bearing_friction or compiled.constrained:
+        return rows
     still = np.zeros(compiled.nv)
-    return loaded(at, bearing_loads_at(compiled, q, still, still, np.zeros(0), None, p, t, x))
+    return joint_rows_under_load(rows, compute_bearing_loads(compiled, q, still, still, np.zeros(0), None, p, t, x))

@@ -14,20 +14,21 @@ from numpy.typing import NDArray
 
 from core.errors import ModelError
 from core.later import dataclass
-from core.mechanics.dry_friction import friction_of, is_controlled, owner
+from core.mechanics.dry_friction import friction_of, is_controlled, owner_name
 from core.mechanics.elements.constraints.joint_coordinate import OF_CLUTCH
 from core.mechanics.multibody.coordinates import Coordinates
 from core.model import Force, Joint
-from core.model.joints import Limit, effective_limit
-from core.model.parameters import environment
-from core.model.signals import component
-from core.programs.compiled import Compiled
+from core.model.joints import Limit, effective_motor_limit
+from core.model.parameters import parameter_values
+from core.model.signals import component_name
+from core.programs.compiled import CompiledModel
 
 Array = NDArray[np.float64]
 
 NOWHERE = -1
 YIELDING = 1e-3
-"""Deflection of an elastic stop, as a fraction of the joint range, or else of 1 rad or the size of the machine."""
+"""Deflection of an elastic stop at its design speed, as a fraction of the joint range; without a range, of 1 rad or of
+the size of the machine."""
 LEVEL_NAMES = ("kinetic", "static", "backward_kinetic", "backward_static")
 NO_FRICTION: dict[str, Any] = {**dict.fromkeys(LEVEL_NAMES, 0.0), "controlled": NOWHERE, "bearing": NOWHERE}
 NO_LIMITS: dict[str, Any] = {"lower": -math.inf, "rigid": False}
@@ -62,13 +63,14 @@ class JointRow:
     """Friction levels, kinetic and static, in the positive and the negative direction of motion."""
     stribeck: float = 0.0
     controlled: int = NOWHERE
-    """Index in `Elements.controlled` of the formulas for the four friction levels; NOWHERE if the levels are numbers.
+    """Index in `MachineElements.controlled` of the formulas for the four friction levels; NOWHERE if the levels are
+    constants.
     """
     coefficient: float = 0.0
     static_coefficient: float = 0.0
-    """Kinetic and static coefficients of friction by the joint's own reaction, added to the levels."""
+    """Kinetic and static friction coefficients for the joint's own reaction; this friction is added to the levels."""
     bearing: int = NOWHERE
-    """Index in "bearing_loads" of the load that these coefficients multiply; NOWHERE if there is none."""
+    """Index in "bearing_loads" of the load by which these coefficients are multiplied; NOWHERE if there is none."""
     lower: float = -math.inf
     upper: float = math.inf
     fastest: float = math.inf
@@ -83,20 +85,20 @@ class JointRow:
     restitution: float = RESTITUTION
     turns: bool = False
     measured: bool = True
-    """True if its speed is the rate of a coordinate."""
+    """True if the speed of the row is the rate of a coordinate."""
     shares: int = 1
-    """Number of consecutive rows, from this one on, that share one vector friction law; 0 for a row that belongs to an
-    earlier one."""
+    """Number of consecutive rows, starting with this one, that share one vector friction law; 0 for a row that belongs
+    to an earlier one."""
     together: str = ""
     """Name of the rows that share one vector friction law."""
 
     @property
-    def where(self) -> str:
-        """Place of its friction in the document, for messages."""
+    def document_location(self) -> str:
+        """Location of its friction in the document, for messages."""
         return f"{'force' if self.k == OF_CLUTCH else 'joint'} '{self.owner}', friction"
 
     @property
-    def rubs(self) -> bool:
+    def has_dry_friction(self) -> bool:
         """True if the row has dry friction, possibly only at some instants."""
         return self.has_friction_now or self.controlled != NOWHERE
 
@@ -106,7 +108,7 @@ class JointRow:
         return max(self.static, self.backward_static, self.static_coefficient) > 0.0
 
     @property
-    def levels(self) -> tuple[float, float, float, float]:
+    def friction_levels(self) -> tuple[float, float, float, float]:
         """Friction levels: kinetic and static in the positive direction, then in the negative one."""
         return self.kinetic, self.static, self.backward_kinetic, self.backward_static
 
@@ -122,89 +124,93 @@ class JointRow:
             return self.static_bounds
         return -self.kinetic, self.backward_kinetic
 
-    def sliding(self, speed: float) -> float:
+    def sliding_friction(self, speed: float) -> float:
         """Friction force at a speed, positive along increasing coordinates; 0 at rest."""
         if speed == 0.0:
             return 0.0
-        kinetic, static = self.levels[:2] if speed > 0.0 else self.levels[2:]
+        kinetic, static = self.friction_levels[:2] if speed > 0.0 else self.friction_levels[2:]
         fall = math.exp(-((speed / self.stribeck) ** 2)) if self.stribeck else 0.0
         return -math.copysign(kinetic + (static - kinetic) * fall, speed)
 
-    def loaded(self, load: float) -> JointRow:
-        """The row with the friction of its bearing under a load, N·m or N per unit friction coefficient."""
+    def with_bearing_load(self, load: float) -> JointRow:
+        """Return the row with the friction of its bearing under a load, N·m or N per unit friction coefficient."""
         if self.bearing == NOWHERE:
             return self
         sliding, resting = self.coefficient * load, self.static_coefficient * load
         more = (sliding, resting, sliding, resting)
-        changed: dict[str, Any] = {name: a + b for name, a, b in zip(LEVEL_NAMES, self.levels, more, strict=True)}
+        changed: dict[str, Any] = {
+            name: a + b for name, a, b in zip(LEVEL_NAMES, self.friction_levels, more, strict=True)
+        }
         return replace(self, **changed)
 
     @property
-    def acts(self) -> bool:
-        """True if the row has friction, a limit of position, of speed or of effort."""
+    def has_effect(self) -> bool:
+        """True if the row has friction, or a limit of position, speed or effort."""
         bounds = (self.lower, self.upper, self.fastest, self.effort)
-        return self.rubs or any(map(math.isfinite, bounds))
+        return self.has_dry_friction or any(map(math.isfinite, bounds))
 
 
 @dataclass(frozen=True)
-class JointModes:
+class JointRowTable:
     """Friction and stop rows of a machine, those of tree joints first."""
 
     rows: tuple[JointRow, ...] = ()
     size: float = field(default=1.0)
 
     @property
-    def own(self) -> int:
+    def tree_row_count(self) -> int:
         """Number of rows of tree joints."""
         return sum(row.at_v != NOWHERE for row in self.rows)
 
     @property
-    def controlled(self) -> bool:
+    def has_friction_formulas(self) -> bool:
         """True if any friction level is a formula."""
         return any(row.controlled != NOWHERE for row in self.rows)
 
     @property
-    def bearings(self) -> tuple[JointRow, ...]:
+    def rows_with_bearing_friction(self) -> tuple[JointRow, ...]:
         """Rows whose friction grows with the reaction of their joint."""
         return tuple(row for row in self.rows if row.bearing != NOWHERE)
 
 
-_latest: WeakKeyDictionary[Compiled, tuple[bytes, JointModes]] = WeakKeyDictionary()
+_latest: WeakKeyDictionary[CompiledModel, tuple[bytes, JointRowTable]] = WeakKeyDictionary()
 
 
-def joint_modes(compiled: Compiled, p: Array) -> JointModes:
+def build_joint_row_table(compiled: CompiledModel, p: Array) -> JointRowTable:
     """Friction and stop rows of a machine at parameter values p; the latest result is cached."""
     known = _latest.get(compiled)
     if known is None or known[0] != p.tobytes():
-        known = _latest[compiled] = p.tobytes(), _new_joint_modes(compiled, p)
+        known = _latest[compiled] = p.tobytes(), _compute_joint_row_table(compiled, p)
     return known[1]
 
 
-def _new_joint_modes(compiled: Compiled, p: Array) -> JointModes:
-    values = environment(compiled.model.expanded.parameters, dict(zip(compiled.p_names, map(float, p), strict=True)))
+def _compute_joint_row_table(compiled: CompiledModel, p: Array) -> JointRowTable:
+    values = parameter_values(
+        compiled.model.expanded.parameters, dict(zip(compiled.p_names, map(float, p), strict=True))
+    )
     coordinates = Coordinates(compiled.topology, dict(values))
     limits = compiled.model.world.limits == "act"
-    found = [row for row in _rows(compiled, coordinates, limits) if row.acts]
+    found = [row for row in _build_rows(compiled, coordinates, limits) if row.has_effect]
     if not found:
-        return JointModes()
+        return JointRowTable()
     found.sort(key=lambda row: row.at_v == NOWHERE)
-    return JointModes(tuple(found), size=_machine_size(compiled, coordinates))
+    return JointRowTable(tuple(found), size=_machine_size(compiled, coordinates))
 
 
-def _rows(compiled: Compiled, coordinates: Coordinates, limits: bool) -> Iterator[JointRow]:
-    controlled = {name: i for i, name in enumerate(compiled.elements.controlled)}
-    yield from _rows_of_joints(compiled, coordinates, limits, controlled)
+def _build_rows(compiled: CompiledModel, coordinates: Coordinates, limits: bool) -> Iterator[JointRow]:
+    controlled = {name: i for i, name in enumerate(compiled.elements.controlled_friction)}
+    yield from _build_joint_rows(compiled, coordinates, limits, controlled)
     for force in compiled.model.expanded.forces:
         if force.is_clutch:
-            levels = _friction_fields(force, coordinates, owner(force))
-            at = controlled.get(owner(force), NOWHERE)
+            levels = _friction_fields(force, coordinates, owner_name(force))
+            at = controlled.get(owner_name(force), NOWHERE)
             yield JointRow(
                 force.name, OF_CLUTCH, force.name, force.along(compiled.model.expanded, None), controlled=at, **levels
             )
 
 
-def _rows_of_joints(
-    compiled: Compiled, coordinates: Coordinates, limits: bool, controlled: Mapping[str, int]
+def _build_joint_rows(
+    compiled: CompiledModel, coordinates: Coordinates, limits: bool, controlled: Mapping[str, int]
 ) -> Iterator[JointRow]:
     machine = compiled.program.symbolic.machine
     bearings = {(joint.name, k): i for i, (joint, k) in enumerate(compiled.program.symbolic.bearings)}
@@ -219,7 +225,8 @@ def _rows_of_joints(
         found = list[JointRow]()
         for k in range(joint.info.nv):
             row = replace(
-                _row_of_coordinate(own, k, coordinates, limits), controlled=controlled.get(owner(joint), NOWHERE)
+                _build_coordinate_row(own, k, coordinates, limits),
+                controlled=controlled.get(owner_name(joint), NOWHERE),
             )
             if (joint.name, k) in bearings:
                 row = replace(row, bearing=bearings[joint.name, k], **_friction_coefficients(own, coordinates))
@@ -234,23 +241,24 @@ def _rows_of_joints(
             else:
                 _, ratio, offset = coordinates.coupling(joint.name)
                 found.append(replace(row, at_q=body.first_q, at_v=body.first_v, ratio=ratio, offset=offset))
-        yield from _with_vector_friction(joint, found)
+        yield from _separate_vector_friction(joint, found)
 
 
-def _with_vector_friction(joint: Joint, rows: list[JointRow]) -> Iterator[JointRow]:
-    """Rows of a joint, with components of vector friction in separate consecutive rows, apart from stops and limits."""
+def _separate_vector_friction(joint: Joint, rows: list[JointRow]) -> Iterator[JointRow]:
+    """Yield the rows of a joint with the components of vector friction in separate consecutive rows, without stops and
+    limits."""
     inside = {k for ball in joint.info.balls for k in ball}
     for row in rows:
         yield replace(row, **NO_FRICTION) if row.k in inside else row
     for ball in joint.info.balls:
         shared = joint.info.speeds[ball[0]][:-1] if len(joint.info.balls) > 1 else ""
         for place, k in enumerate(ball):
-            own: dict[str, Any] = {"shares": 0 if place else len(ball), "together": component(joint.name, shared)}
+            own: dict[str, Any] = {"shares": 0 if place else len(ball), "together": component_name(joint.name, shared)}
             own |= {"backward_kinetic": rows[k].kinetic, "backward_static": rows[k].static}
             yield replace(rows[k], **NO_LIMITS, **own)
 
 
-def _machine_size(compiled: Compiled, coordinates: Coordinates) -> float:
+def _machine_size(compiled: CompiledModel, coordinates: Coordinates) -> float:
     """Longest distance (m) from a body's frame to one of its joints; 1 if there is none."""
     read = coordinates.numbers.vector
     distances = [
@@ -262,25 +270,25 @@ def _machine_size(compiled: Compiled, coordinates: Coordinates) -> float:
     return longest if longest > 1e-9 else 1.0
 
 
-def _is_declared(compiled: Compiled, name: str) -> bool:
+def _is_declared(compiled: CompiledModel, name: str) -> bool:
     return any(joint.name == name for joint in compiled.model.expanded.joints)
 
 
-def _row_of_coordinate(joint: Joint, k: int, coordinates: Coordinates, limits: bool) -> JointRow:
+def _build_coordinate_row(joint: Joint, k: int, coordinates: Coordinates, limits: bool) -> JointRow:
     """Row of coordinate k of a joint, from the joint's own fields."""
     read, where = coordinates.numbers.scalar, f"joint '{joint.name}'"
     straight = joint.info.nq == joint.info.nv
     words = joint.info.coordinates if straight else joint.info.speeds
     dimension = joint.info.coordinate_dimensions[k] if straight else "angle"
     row = JointRow(
-        joint.name, k, component(joint.name, words[k]), dimension, **_friction_fields(joint, coordinates, where)
+        joint.name, k, component_name(joint.name, words[k]), dimension, **_friction_fields(joint, coordinates, where)
     )
     if not limits or not straight or k >= len(joint.limits):
         return row
     limit = joint.limits[k]
     lower, upper = coordinates.limits_of_joint(joint, k)
 
-    def number(name: str, default: float) -> float:
+    def field_value(name: str, default: float) -> float:
         value = getattr(limit, name)
         return default if value is None else float(read(value, f"{where}, limits, {name}"))
 
@@ -289,9 +297,9 @@ def _row_of_coordinate(joint: Joint, k: int, coordinates: Coordinates, limits: b
         row,
         lower=-math.inf if bounds[0] is None else float(bounds[0]),
         upper=math.inf if bounds[1] is None else float(bounds[1]),
-        fastest=effective_limit(number("velocity", math.inf)),
-        effort=effective_limit(number("effort", math.inf)),
-        **_stop_fields(limit, number),
+        fastest=effective_motor_limit(field_value("velocity", math.inf)),
+        effort=effective_motor_limit(field_value("effort", math.inf)),
+        **_stop_fields(limit, field_value),
     )
 
 
@@ -319,9 +327,9 @@ def _friction_coefficients(joint: Joint, coordinates: Coordinates) -> dict[str, 
     where, read = f"joint '{joint.name}'", coordinates.numbers.scalar
     if joint.info.bearing == "none":
         raise ModelError(
-            f"A {joint.kind} joint has no reaction-dependent friction: its bearings' load sharing is not known.",
+            f"A {joint.kind} joint has no reaction-dependent friction: the load on each bearing is not known.",
             where=f"{where}, friction_coefficient",
-            remedy="Give its friction as a number or a formula, or build it of revolute and prismatic joints.",
+            remedy="Give its friction as a number or a formula, or replace it by revolute and prismatic joints.",
         )
     sliding = float(read(joint.friction_coefficient, f"{where}, friction_coefficient"))
     given = joint.static_friction_coefficient
@@ -359,22 +367,22 @@ def _stop_fields(limit: Limit, number: Any) -> dict[str, Any]:
     }
 
 
-def closing_speed(row: JointRow, size: float) -> float:
+def design_impact_speed(row: JointRow, machine_size: float) -> float:
     """Impact speed (rad/s or m/s) for which default stops are designed."""
     if math.isfinite(row.fastest):
         return row.fastest
     span = row.upper - row.lower
     if not 0.0 < span < math.inf:
-        span = 1.0 if row.dimension == "angle" else size
-    return span * math.sqrt(9.81 / size) if size > 0.0 else span
+        span = 1.0 if row.dimension == "angle" else machine_size
+    return span * math.sqrt(9.81 / machine_size) if machine_size > 0.0 else span
 
 
-def stiffness_per_inertia(row: JointRow, size: float) -> float:
+def stiffness_per_inertia(row: JointRow, machine_size: float) -> float:
     """k/m = (v/p)², 1/s², of a stop that deflects by p when an inertia m hits it with speed v."""
-    return (closing_speed(row, size) / yielding(row, size)) ** 2
+    return (design_impact_speed(row, machine_size) / design_deflection(row, machine_size)) ** 2
 
 
-def resolvable_stiffness(step: float) -> float:
+def largest_resolvable_stiffness(step: float) -> float:
     """Largest k/m, 1/s², for which fixed steps (s) are accurate and stable, even with the damping of a stop of zero
     restitution."""
     return (STEPS_IN_STOP / step) ** 2
@@ -388,12 +396,12 @@ def damping_ratio_from_restitution(restitution: float) -> float:
     if restitution >= 1.0:
         return 0.0
 
-    def logarithm(ratio: float) -> float:
+    def log_restitution(ratio: float) -> float:
         if ratio < 1.0:
             return 2.0 * math.acos(ratio) * ratio / math.sqrt(1.0 - ratio * ratio)
         return 2.0 * math.acosh(ratio) * ratio / math.sqrt(ratio * ratio - 1.0) if ratio > 1.0 else 2.0
 
-    return _threshold(lambda ratio: math.exp(-logarithm(ratio)) < restitution, 0.0, MOST_RATIO)
+    return _bisect_threshold(lambda ratio: math.exp(-log_restitution(ratio)) < restitution, 0.0, MOST_RATIO)
 
 
 @lru_cache(maxsize=1024)
@@ -405,25 +413,25 @@ def dissipation_from_restitution(restitution: float) -> float:
     if restitution <= 0.0:
         return math.inf
 
-    def much(delta: float) -> bool:
+    def exceeds_root(delta: float) -> bool:
         return (1.0 + restitution) * delta < math.log((1.0 + delta) / (1.0 - restitution * delta))
 
-    return _threshold(much, 1e-12, (1.0 - 1e-15) / restitution)
+    return _bisect_threshold(exceeds_root, 1e-12, (1.0 - 1e-15) / restitution)
 
 
-def _threshold(much: Callable[[float], bool], low: float, high: float) -> float:
+def _bisect_threshold(predicate: Callable[[float], bool], low: float, high: float) -> float:
     """Threshold at which the predicate becomes true, by bisection down to neighbouring floats."""
     while low < (between := 0.5 * (low + high)) < high:
-        low, high = (low, between) if much(between) else (between, high)
+        low, high = (low, between) if predicate(between) else (between, high)
     return 0.5 * (low + high)
 
 
-def yielding(row: JointRow, size: float) -> float:
+def design_deflection(row: JointRow, machine_size: float) -> float:
     """Deflection of a stop at its design speed, rad or m."""
     span = row.upper - row.lower
-    return YIELDING * (span if 0.0 < span < math.inf else 1.0 if row.dimension == "angle" else size)
+    return YIELDING * (span if 0.0 < span < math.inf else 1.0 if row.dimension == "angle" else machine_size)
 
 
-def middle(row: JointRow) -> float:
-    """Reference angle from which turns of a loop-closing joint are counted."""
+def reference_angle(row: JointRow) -> float:
+    """Reference angle from which the turns of a loop-closing joint are counted."""
     return 0.5 * (row.lower + row.upper) if math.isfinite(row.upper - row.lower) else 0.0

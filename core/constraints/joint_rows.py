@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes, middle
+from core.constraints.joint_modes import NOWHERE, JointRow, JointRowTable, build_joint_row_table, reference_angle
 from core.errors import SimulationError
 from core.mechanics.multibody.parameter_values import Values
-from core.numerics.bounded_forces import row_sizes
-from core.programs.compiled import Compiled
+from core.numerics.bounded_forces import group_norms
+from core.programs.compiled import CompiledModel
 
 Array = NDArray[np.float64]
 
 
-def rows_with_friction_levels(
-    compiled: Compiled, rows: Sequence[JointRow], q: Array, v: Array | None, p: Values, t: float, x: Any
+def evaluate_friction_levels(
+    compiled: CompiledModel, rows: Sequence[JointRow], q: Array, v: Array | None, p: Values, t: float, x: Any
 ) -> tuple[JointRow, ...]:
-    """Joint rows with the friction levels that their formulas give at a state. Raises SimulationError if a level is
-    invalid."""
+    """Evaluate the friction formulas of joint rows at a state; return the rows with the resulting levels. Raises
+    SimulationError if a level is invalid."""
     if all(row.controlled == NOWHERE for row in rows):
         return tuple(rows)
     speeds = np.zeros(compiled.nv) if v is None else v
@@ -39,7 +39,7 @@ def _with_friction_levels(row: JointRow, levels: Array, t: float) -> JointRow:
     if not np.isfinite(levels).all():
         raise SimulationError(
             "The friction formula has no finite value here.",
-            where=row.where,
+            where=row.document_location,
             remedy="Give a formula that is finite at every state.",
         )
     if (error := invalid_friction_error(row, t, levels)) is not None:
@@ -56,17 +56,17 @@ def invalid_friction_error(row: JointRow, t: float, levels: Array) -> Simulation
     if kinetic == static == 0.0:
         return None
     if kinetic < 0.0:
-        what, remedy = f"friction is negative ({kinetic:.6g}).", "Limit its formula to values from 0: max(…, 0)."
+        what, remedy = f"friction is negative ({kinetic:.6g}).", "Limit its formula to nonnegative values: max(…, 0)."
     else:
         what = f"static friction ({static:.6g}) is less than kinetic friction ({kinetic:.6g})."
         remedy = "Make static friction at least as large as kinetic friction."
-    error = SimulationError(f"At t = {t:.6g} s {what}", where=row.where, remedy=remedy)
+    error = SimulationError(f"At t = {t:.6g} s {what}", where=row.document_location, remedy=remedy)
     error.time = t
     return error
 
 
 def first_invalid_friction_error(
-    compiled: Compiled, rows: tuple[JointRow, ...], t: Array, q: Array, v: Array, x: Array, p: Array
+    compiled: CompiledModel, rows: tuple[JointRow, ...], t: Array, q: Array, v: Array, x: Array, p: Array
 ) -> SimulationError | None:
     """Error for the first of the states (n, …) with invalid friction levels; None if all are valid."""
     controlled = [row for row in rows if row.controlled != NOWHERE]
@@ -80,19 +80,21 @@ def first_invalid_friction_error(
     return None
 
 
-def undefined(compiled: Compiled, rows: tuple[JointRow, ...], t: float, y: Array, p: Array) -> str:
-    """Names of the elements whose formula is not finite at a state or just after it; empty if there are none."""
-    q, v, x = np.split(y, [compiled.nq, compiled.nq + compiled.nv])
+def find_undefined_friction(
+    compiled: CompiledModel, rows: tuple[JointRow, ...], t: float, state: Array, p: Array
+) -> str:
+    """Find the element whose friction formula is not finite at a state or just after it; empty if there is none."""
+    q, v, x = np.split(state, [compiled.nq, compiled.nq + compiled.nv])
     for row in rows:
         if row.controlled != NOWHERE:
             ahead = (compiled.call("friction_levels", q, v, p=p, t=t + step, x=x) for step in (0.0, 1e-9, 1e-3))
             if not all(np.isfinite(each[row.controlled]).all() for each in ahead):
-                return row.where
+                return row.document_location
     return ""
 
 
 AT_REST_SPEED = 1e-9
-"""Speed, rad/s or m/s, below which a joint counts as at rest and static friction holds it."""
+"""Speed, rad/s or m/s, below which a joint counts as at rest and has static friction."""
 DEAD_FRACTION = 1e-10
 """Inverse inertia along a row with loops closed, relative to that of the open tree, below which loops alone determine
 its motion."""
@@ -111,67 +113,71 @@ class JointRows(NamedTuple):
     W: Array
     value: Array
 
-    def chosen(self, which: NDArray[np.bool_] | list[int]) -> JointRows:
+    def select(self, selection: NDArray[np.bool_] | list[int]) -> JointRows:
         """The rows selected by a mask or by indices."""
-        indices = np.arange(len(self.rows))[np.asarray(which, dtype=bool if np.asarray(which).dtype == bool else int)]
+        indices = np.arange(len(self.rows))[
+            np.asarray(selection, dtype=bool if np.asarray(selection).dtype == bool else int)
+        ]
         return JointRows(tuple(self.rows[i] for i in indices), self.W[indices], self.value[indices])
 
     @property
-    def shares(self) -> NDArray[np.int64]:
+    def vector_group_sizes(self) -> NDArray[np.int64]:
         """(n,) number of consecutive rows that share one vector friction law; 0 for all but the first of them."""
         return np.array([row.shares for row in self.rows], dtype=np.int64)
 
-    def sizes(self, x: Array) -> Array:
+    def row_magnitudes(self, x: Array) -> Array:
         """(n,) magnitudes of numbers x (n,) along rows; rows that share vector friction all get the length of their
         vector."""
-        return row_sizes(x, self.shares)
+        return group_norms(x, self.vector_group_sizes)
 
-    def sliding(self, rates: Array) -> Array:
+    def sliding_friction(self, rates: Array) -> Array:
         """(n,) sliding friction of rows with speeds (n,); 0 for rows at rest."""
-        speeds = self.sizes(rates)
+        speeds = self.row_magnitudes(rates)
         alone = [
-            row.sliding(float(rate)) if row.shares == 1 else row.sliding(float(speed))
+            row.sliding_friction(float(rate)) if row.shares == 1 else row.sliding_friction(float(speed))
             for row, rate, speed in zip(self.rows, rates, speeds, strict=True)
         ]
-        direction = np.divide(rates, speeds, out=np.ones(len(rates)), where=(self.shares != 1) & (speeds > 0.0))
+        direction = np.divide(
+            rates, speeds, out=np.ones(len(rates)), where=(self.vector_group_sizes != 1) & (speeds > 0.0)
+        )
         return np.asarray(np.array(alone, dtype=float) * direction)
 
-    def beginning(self, rates: Array) -> Array:
-        """(n,) friction of rows that begin to slide with accelerations (n,)."""
+    def breakaway_friction(self, accelerations: Array) -> Array:
+        """(n,) friction of rows that start to slide with the given accelerations (n,)."""
         onward, backward = self.sliding_bounds
-        speeds = self.sizes(rates)
-        direction = np.divide(rates, speeds, out=np.zeros(len(rates)), where=speeds > 0.0)
+        speeds = self.row_magnitudes(accelerations)
+        direction = np.divide(accelerations, speeds, out=np.zeros(len(accelerations)), where=speeds > 0.0)
         return np.asarray(np.where(direction > 0.0, onward, backward) * np.abs(direction))
 
     @property
-    def rubs(self) -> NDArray[np.bool_]:
+    def friction_mask(self) -> NDArray[np.bool_]:
         """(n,) mask of rows with dry friction."""
         return np.array([row.has_friction_now for row in self.rows], dtype=bool)
 
     @property
     def static_bounds(self) -> tuple[Array, Array]:
         """(n,) smallest and largest static friction force, N·m or N, positive along increasing coordinates."""
-        return _as_two_arrays([row.static_bounds for row in self.rows])
+        return _split_pairs([row.static_bounds for row in self.rows])
 
     @property
     def sliding_bounds(self) -> tuple[Array, Array]:
         """(n,) friction force at the onset of sliding in the positive and in the negative direction."""
-        return _as_two_arrays([row.sliding_bounds for row in self.rows])
+        return _split_pairs([row.sliding_bounds for row in self.rows])
 
-    def beyond(self, side: int) -> Array:
+    def excess_beyond_limit(self, side: int) -> Array:
         """(n,) distance of each row beyond its upper (side 1) or lower (−1) limit; −∞ if there is no limit."""
         bounds = np.array([row.upper if side > 0 else row.lower for row in self.rows], dtype=float)
         return np.asarray(side * (self.value - bounds))
 
 
-def _as_two_arrays(pairs: list[tuple[float, float]]) -> tuple[Array, Array]:
+def _split_pairs(pairs: list[tuple[float, float]]) -> tuple[Array, Array]:
     first, second = np.array(pairs, dtype=float).reshape(-1, 2).T
     return first, second
 
 
-def rows_at(
-    compiled: Compiled,
-    modes: JointModes,
+def evaluate_joint_rows(
+    compiled: CompiledModel,
+    modes: JointRowTable,
     q: Array,
     p: Values = None,
     t: float = 0.0,
@@ -180,21 +186,21 @@ def rows_at(
 ) -> JointRows:
     """Friction and stop rows at a pose (nq,), with friction formulas evaluated at time t, speeds v (nv,; default at
     rest) and force-element states x (nx,; default at rest). Raises SimulationError if a friction level is invalid."""
-    rows = rows_with_friction_levels(compiled, modes.rows, q, v, p, t, x)
+    rows = evaluate_friction_levels(compiled, modes.rows, q, v, p, t, x)
     W, value = np.zeros((len(rows), compiled.nv)), np.zeros(len(rows))
     for i, row in enumerate(rows):
         if row.at_v != NOWHERE:
             W[i, row.at_v] = row.ratio
             value[i] = row.ratio * q[row.at_q] + row.offset if row.at_q != NOWHERE else 0.0
-    if modes.own < len(rows):
+    if modes.tree_row_count < len(rows):
         _measure_cut_rows(compiled, rows, q, p, W, value)
     return JointRows(rows, W, value)
 
 
 def _measure_cut_rows(
-    compiled: Compiled, rows: tuple[JointRow, ...], q: Array, p: Values, W: Array, value: Array
+    compiled: CompiledModel, rows: tuple[JointRow, ...], q: Array, p: Values, W: Array, value: Array
 ) -> None:
-    """Fill in W and value for rows of loop-closing joints; angles are resolved to the turn nearest to their limits."""
+    """Enter W and value of the rows of loop-closing joints; angles are resolved to the turn nearest to their limits."""
     symbolic = compiled.program.symbolic
     pattern = symbolic.cut_expressions.pattern
     values, entries = compiled.call("cut_values", q, p=p), compiled.call("cut_entries", q, p=p)
@@ -203,24 +209,24 @@ def _measure_cut_rows(
             k = cut_row_index(compiled, row)
             own = pattern.rows == k
             W[i, pattern.columns[own]] = entries[own]
-            turns = round((middle(row) - values[k]) / (2.0 * np.pi)) if row.turns else 0
+            turns = round((reference_angle(row) - values[k]) / (2.0 * np.pi)) if row.turns else 0
             value[i] = values[k] + 2.0 * np.pi * turns
 
 
-def row_biases_at(compiled: Compiled, at: JointRows, q: Array, v: Array, p: Values = None) -> Array:
+def row_biases(compiled: CompiledModel, rows: JointRows, q: Array, v: Array, p: Values = None) -> Array:
     """(n,) accelerations Ẇ v along the rows; zero for tree joints."""
-    result = np.zeros(len(at.rows))
-    if v.any() and any(row.at_v == NOWHERE for row in at.rows):
+    result = np.zeros(len(rows.rows))
+    if v.any() and any(row.at_v == NOWHERE for row in rows.rows):
         drift = compiled.call("cut_drift", q, v, p=p)
-        for i, row in enumerate(at.rows):
+        for i, row in enumerate(rows.rows):
             if row.at_v == NOWHERE:
                 result[i] = drift[cut_row_index(compiled, row)]
     return result
 
 
-def compliances_of_tree(compiled: Compiled, W: Array, q: Array, p: Values = None) -> Array:
-    """(n,) inverse inertia along rows W (n, nv) of the open tree; 0 where masses are missing, and for deep trees. With
-    loops closed, either more than `DEAD_FRACTION` of it remains, or nothing."""
+def tree_inverse_inertias(compiled: CompiledModel, W: Array, q: Array, p: Values = None) -> Array:
+    """(n,) inverse inertia along rows W (n, nv) of the open tree; 0 if masses are missing, and for deep trees. Closing
+    the loops leaves either more than `DEAD_FRACTION` of it, or nothing."""
     import scipy.sparse
     from scipy.sparse.linalg import splu
 
@@ -235,13 +241,13 @@ def compliances_of_tree(compiled: Compiled, W: Array, q: Array, p: Values = None
     return np.where(np.isfinite(result), np.maximum(result, 0.0), 0.0)
 
 
-def cut_row_index(compiled: Compiled, row: JointRow) -> int:
+def cut_row_index(compiled: CompiledModel, row: JointRow) -> int:
     """Index of a row among the coordinates of loop-closing joints and clutches."""
     table = compiled.program.symbolic.cut_coordinates
     return next(i for i, each in enumerate(table) if (each.owner, each.k) == (row.owner, row.k))
 
 
-def rows_with_friction(compiled: Compiled, q: Array, p: Values = None, t: float = 0.0) -> JointRows:
+def friction_rows(compiled: CompiledModel, q: Array, p: Values = None, t: float = 0.0) -> JointRows:
     """Rows with dry friction."""
-    rows = rows_at(compiled, joint_modes(compiled, compiled.parameter_values(p)), q, p, t)
-    return rows.chosen(rows.rubs)
+    rows = evaluate_joint_rows(compiled, build_joint_row_table(compiled, compiled.parameter_values(p)), q, p, t)
+    return rows.select(rows.friction_mask)

@@ -18,17 +18,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.consistent_motion import independent_speeds
-from core.constraints.multipliers import constrained_motion
-from core.constraints.named_values import broadcast_to_states, states_of
-from core.errors import ModelError, near_misses
+from core.constraints.consistent_motion import choose_independent_speeds
+from core.constraints.multipliers import solve_constrained_motion
+from core.constraints.named_values import as_states, broadcast_to_states
+from core.errors import ModelError, suggest_names
 from core.mechanics.multibody.parameter_values import Values
-from core.numerics.matrix_forms import dense
+from core.numerics.matrix_forms import to_dense
 from core.numerics.rank import null_space
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.programs.compiled import Compiled
-from core.programs.derivatives import Equations, derivatives
-from core.programs.not_finite import singular
+from core.programs.compiled import CompiledModel
+from core.programs.derivatives import EquationDerivatives, program_derivatives
+from core.programs.not_finite import singularity_error
 
 Array = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ class MotionDerivatives:
 
     def __init__(
         self,
-        compiled: Compiled,
+        compiled: CompiledModel,
         q: Any,
         v: Any,
         tau: Any,
@@ -66,29 +66,29 @@ class MotionDerivatives:
                 raise ModelError(
                     f"There is no independent parameter '{name}'.",
                     where="by",
-                    remedy=near_misses(name, compiled.p_names),
+                    remedy=suggest_names(name, compiled.p_names),
                 )
         self.by = compiled.p_names if by is None else tuple(by)
         """Names of the parameters."""
-        given = (states_of(q, compiled.nq, "q"), states_of(v, compiled.nv, "v"), states_of(tau, compiled.nv, "tau"))
+        given = (as_states(q, compiled.nq, "q"), as_states(v, compiled.nv, "v"), as_states(tau, compiled.nv, "tau"))
         self._one = all(each.ndim == 1 for each in given)
         self._leading = () if self._one else np.broadcast_shapes(*(each.shape[:-1] for each in given))
         self._q, self._v, self._tau = (
             each[None] if self._one else broadcast_to_states(each, self._leading) for each in given
         )
-        self._direct = not (compiled.nx or compiled.by_mass_matrix or compiled.program.symbolic.long)
+        self._direct = not (compiled.nx or compiled.by_mass_matrix or compiled.program.symbolic.is_long)
 
     # ----------------------------------------------------------------------------------------- inverse dynamics
 
     @property
     def tau_q(self) -> Array:
         """(…, nv, nv) ∂τ/∂ξ at fixed accelerations; for machines with loops also at fixed multipliers."""
-        return self._with_leading_axes(self._force_slopes[0])
+        return self._with_leading_axes(self._force_derivatives[0])
 
     @property
     def tau_v(self) -> Array:
         """(…, nv, nv) ∂τ/∂v."""
-        return self._with_leading_axes(self._force_slopes[1])
+        return self._with_leading_axes(self._force_derivatives[1])
 
     @property
     def tau_a(self) -> Array:
@@ -100,7 +100,7 @@ class MotionDerivatives:
         """(…, nv, m) ∂τ/∂p."""
         if not self._direct:
             return self._with_leading_axes(self._equations_by_parameters.f_p)
-        whole = self._call("force_slopes_by_parameters", self._a)
+        whole = self._evaluate("force_slopes_by_parameters", self._accelerations)
         return self._with_leading_axes(whole[..., list(self._parameter_indices)])
 
     # ----------------------------------------------------------------------------------------- forward dynamics
@@ -108,35 +108,35 @@ class MotionDerivatives:
     @property
     def a(self) -> Array:
         """(…, nv) accelerations."""
-        return self._a.reshape(*self._leading, -1)
+        return self._accelerations.reshape(*self._leading, -1)
 
     @property
     def a_q(self) -> Array:
         """(…, nv, nv) ∂a/∂ξ."""
-        return self._with_leading_axes(self._motion_slopes[0])
+        return self._with_leading_axes(self._acceleration_derivatives[0])
 
     @property
     def a_v(self) -> Array:
         """(…, nv, nv) ∂a/∂v."""
-        return self._with_leading_axes(self._motion_slopes[1])
+        return self._with_leading_axes(self._acceleration_derivatives[1])
 
     @property
     def a_tau(self) -> Array:
         """(…, nv, nv) ∂a/∂τ; M⁻¹ of open chains."""
-        return self._with_leading_axes(self._motion_slopes[2])
+        return self._with_leading_axes(self._acceleration_derivatives[2])
 
     @property
     def a_p(self) -> Array:
         """(…, nv, m) ∂a/∂p at the same independent positions and speeds."""
         if self._direct:
-            whole = self._call("motion_slopes_by_parameters", self._tau)
+            whole = self._evaluate("motion_slopes_by_parameters", self._tau)
             return self._with_leading_axes(whole[..., list(self._parameter_indices)])
         return self._with_leading_axes(self._change_by_parameters.a)
 
     @property
     def q_p(self) -> Array:
-        """(…, nv, m) ∂ξ/∂p, the displacements by which positions follow the parameters with independent coordinates
-        held."""
+        """(…, nv, m) ∂ξ/∂p, the displacements by which positions follow the parameters while independent coordinates
+        are constant."""
         return self._with_leading_axes(self._dependent_changes[0])
 
     @property
@@ -147,33 +147,33 @@ class MotionDerivatives:
     # ----------------------------------------------------------------------------------------- multipliers
 
     @property
-    def unique(self) -> bool:
+    def has_unique_multipliers(self) -> bool:
         """True if the multipliers are unique, that is, no constraint row is redundant."""
-        G = self._G
+        G = self._constraint_jacobian
         return not G.shape[-2] or bool((np.linalg.matrix_rank(G, tol=RANK_TOLERANCE) == G.shape[-2]).all())
 
     @property
     def lambda_q(self) -> Array:
         """(…, rows, nv) ∂λ/∂ξ. Raises ModelError if the multipliers are not unique."""
-        return self._with_leading_axes(self._multipliers(self._changes_by_state[0]))
+        return self._with_leading_axes(self._multiplier_derivatives(self._changes_by_state[0]))
 
     @property
     def lambda_v(self) -> Array:
         """(…, rows, nv) ∂λ/∂v."""
-        return self._with_leading_axes(self._multipliers(self._changes_by_state[1]))
+        return self._with_leading_axes(self._multiplier_derivatives(self._changes_by_state[1]))
 
     @property
     def lambda_tau(self) -> Array:
         """(…, rows, nv) ∂λ/∂τ."""
-        return self._with_leading_axes(self._multipliers(self._changes_by_state[2]))
+        return self._with_leading_axes(self._multiplier_derivatives(self._changes_by_state[2]))
 
     @property
     def lambda_p(self) -> Array:
         """(…, rows, m) ∂λ/∂p."""
-        return self._with_leading_axes(self._multipliers(self._change_by_parameters))
+        return self._with_leading_axes(self._multiplier_derivatives(self._change_by_parameters))
 
-    def _multipliers(self, change: _MotionChange) -> Array:
-        if not self.unique:
+    def _multiplier_derivatives(self, change: _MotionChange) -> Array:
+        if not self.has_unique_multipliers:
             raise ModelError(
                 "Multipliers are not unique here: some constraints are redundant.",
                 where="derivatives",
@@ -186,7 +186,7 @@ class MotionDerivatives:
     def _with_leading_axes(self, array: Array) -> Array:
         return array.reshape(*self._leading, *array.shape[1:])
 
-    def _call(self, function: str, u: Array) -> Array:
+    def _evaluate(self, function: str, u: Array) -> Array:
         """Value of a compiled function for machines whose only states are q and v (`_direct`)."""
         states = (self._q, self._v, u)
         if self._one:  # the quick path of single states
@@ -199,38 +199,38 @@ class MotionDerivatives:
         return tuple(self._compiled.p_names.index(name) for name in self.by)
 
     @cached_property
-    def _motion(self) -> tuple[Array, Array]:
+    def _accelerations_and_multipliers(self) -> tuple[Array, Array]:
         given = (self._compiled, self._q, self._v, self._tau, self._given, True, self._t, self._x)
-        return constrained_motion(*given)
+        return solve_constrained_motion(*given)
 
     @property
-    def _a(self) -> Array:
-        return self._motion[0]
+    def _accelerations(self) -> Array:
+        return self._accelerations_and_multipliers[0]
 
     @cached_property
     def _mass_matrices(self) -> Array:
         return np.atleast_3d(self._compiled.mass_matrix(self._q, self._given))
 
     @cached_property
-    def _force_slopes(self) -> tuple[Array, Array]:
+    def _force_derivatives(self) -> tuple[Array, Array]:
         if self._direct:
-            found = self._call("force_slopes", self._a)
+            found = self._evaluate("force_slopes", self._accelerations)
             return found[:, 0], found[:, 1]
         return self._equations.f_q, self._equations.f_v
 
     @cached_property
-    def _motion_slopes(self) -> tuple[Array, Array, Array]:
+    def _acceleration_derivatives(self) -> tuple[Array, Array, Array]:
         if self._direct:
-            found = self._call("motion_slopes", self._tau)
+            found = self._evaluate("motion_slopes", self._tau)
             return found[:, 0], found[:, 1], found[:, 2]
         by_q, by_v, by_tau = self._changes_by_state
         return by_q.a, by_v.a, by_tau.a
 
     @cached_property
-    def _values(self) -> Array:
+    def _parameter_array(self) -> Array:
         return self._compiled.parameter_values(self._given)
 
-    def _slopes(self, parameters: tuple[int, ...]) -> Equations:
+    def _equation_derivatives(self, parameters: tuple[int, ...]) -> EquationDerivatives:
         compiled, count = self._compiled, len(self._q)
         x = (
             np.zeros((count, 0))
@@ -240,27 +240,29 @@ class MotionDerivatives:
         clock = np.broadcast_to(
             compiled.time_argument(self._t, self._given), (count, compiled.program.symbolic.clock.size)
         )
-        state = {"q": self._q, "v": self._v, "u": self._a, "x": x, "t": clock}
-        return derivatives(compiled.program, parameters).many(state, self._motion[1], self._values)
+        state = {"q": self._q, "v": self._v, "u": self._accelerations, "x": x, "t": clock}
+        return program_derivatives(compiled.program, parameters).evaluate_many(
+            state, self._accelerations_and_multipliers[1], self._parameter_array
+        )
 
     @cached_property
-    def _equations(self) -> Equations:
-        return self._slopes(())
+    def _equations(self) -> EquationDerivatives:
+        return self._equation_derivatives(())
 
     @cached_property
-    def _equations_by_parameters(self) -> Equations:
-        return self._slopes(self._parameter_indices)
+    def _equations_by_parameters(self) -> EquationDerivatives:
+        return self._equation_derivatives(self._parameter_indices)
 
     @cached_property
-    def _G(self) -> Array:
+    def _constraint_jacobian(self) -> Array:
         compiled = self._compiled
         if not compiled.rows:
             return np.zeros((len(self._q), 0, compiled.nv))
-        return np.stack([dense(compiled.constraint_matrix(q, self._given)) for q in self._q])
+        return np.stack([to_dense(compiled.constraint_matrix(q, self._given)) for q in self._q])
 
-    def _solved_change(self, force: Array, constraint: Array) -> _MotionChange:
-        """δa and δλ with M δa − Gᵀ δλ = force, G δa = constraint."""
-        M, G = self._mass_matrices, self._G
+    def _solve_change(self, force: Array, constraint: Array) -> _MotionChange:
+        """Solve M δa − Gᵀ δλ = force, G δa = constraint for δa and δλ."""
+        M, G = self._mass_matrices, self._constraint_jacobian
         G_T = np.swapaxes(G, -1, -2)
         try:
             np.linalg.cholesky(M)
@@ -271,21 +273,21 @@ class MotionDerivatives:
         try:
             solved = np.linalg.solve(M, np.concatenate([force, G_T], axis=-1))
         except np.linalg.LinAlgError:
-            raise singular(self._compiled, self._q[0], self._given) from None
+            raise singularity_error(self._compiled, self._q[0], self._given) from None
         free, M_GT = solved[..., : force.shape[-1]], solved[..., force.shape[-1] :]
         multipliers = np.linalg.pinv(G @ M_GT, rcond=RANK_TOLERANCE, hermitian=True) @ (constraint - G @ free)
         return _MotionChange(free + M_GT @ multipliers, multipliers)
 
     @cached_property
     def _changes_by_state(self) -> tuple[_MotionChange, _MotionChange, _MotionChange]:
-        """δa and δλ by displacements, by speeds and by joint forces."""
+        """Derivatives of a and λ with respect to displacements, speeds and joint forces."""
         s, nv = self._equations, self._compiled.nv
-        count, rows = len(self._q), self._G.shape[-2]
+        count, rows = len(self._q), self._constraint_jacobian.shape[-2]
         unit = np.broadcast_to(np.eye(nv), (count, nv, nv))
         return (
-            self._solved_change(-s.f_q, -s.g_q),
-            self._solved_change(-s.f_v, -s.g_v),
-            self._solved_change(unit, np.zeros((count, rows, nv))),
+            self._solve_change(-s.f_q, -s.g_q),
+            self._solve_change(-s.f_v, -s.g_v),
+            self._solve_change(unit, np.zeros((count, rows, nv))),
         )
 
     @cached_property
@@ -293,10 +295,10 @@ class MotionDerivatives:
         """P and V: the displacements ξ and speed changes δv by which positions and speeds follow the parameters."""
         s, nv = self._equations_by_parameters, self._compiled.nv
         P, V = np.zeros((2, len(self._q), nv, len(self._parameter_indices)))
-        for k, G in enumerate(self._G):
+        for k, G in enumerate(self._constraint_jacobian):
             if not len(G) or not self._parameter_indices:
                 continue
-            independent = independent_speeds(self._compiled, null_space(G))
+            independent = choose_independent_speeds(self._compiled, null_space(G))
             free = np.setdiff1d(np.arange(nv), independent)
             inverse = np.linalg.pinv(G[:, free], rcond=RANK_TOLERANCE)
             P[k, free] = -inverse @ s.s_p[k]
@@ -307,4 +309,4 @@ class MotionDerivatives:
     def _change_by_parameters(self) -> _MotionChange:
         s = self._equations_by_parameters
         P, V = self._dependent_changes
-        return self._solved_change(-(s.f_p + s.f_q @ P + s.f_v @ V), -(s.g_p + s.g_q @ P + s.g_v @ V))
+        return self._solve_change(-(s.f_p + s.f_q @ P + s.f_v @ V), -(s.g_p + s.g_q @ P + s.g_v @ V))

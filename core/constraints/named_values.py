@@ -1,6 +1,5 @@
-"""User-given values of coordinates, speeds and accelerations, and states: by name or as lists, as numbers or texts with
-a unit.
-"""
+"""User-given coordinates, speeds, accelerations and states: by name or as lists, as numbers or as strings with a
+unit."""
 
 from __future__ import annotations
 
@@ -12,13 +11,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import KinetostatError, ModelError, near_misses
+from core.errors import KinetostatError, ModelError, suggest_names
 from core.mechanics.multibody.parameter_values import Values
 from core.model.formula.expression import evaluate, parse
-from core.model.formula.numerals import typed
-from core.model.units import SI, with_compound_unit
-from core.model.validation.formulas import wrong_dimension
-from core.programs.compiled import Compiled, once
+from core.model.formula.numerals import readable_to_input
+from core.model.units import SI, convert_compound_unit
+from core.model.validation.formulas import find_wrong_dimension
+from core.programs.compiled import CompiledModel, cache_per_model
 
 Array = NDArray[np.float64]
 Which = Literal["q", "v", "a"]
@@ -31,64 +30,65 @@ AGREED_TOLERANCE = 1e-9
 joint."""
 
 
-@once
-def _names_of_all(compiled: Compiled) -> dict[Which, dict[str, tuple[str, ...]]]:
-    return {which: _name_table(compiled, which) for which in ("q", "v", "a")}
+@cache_per_model
+def _coordinate_names(compiled: CompiledModel) -> dict[Which, dict[str, tuple[str, ...]]]:
+    return {which: _names_by_label(compiled, which) for which in ("q", "v", "a")}
 
 
-def _name_table(compiled: Compiled, which: Which) -> dict[str, tuple[str, ...]]:
-    """Name → the coordinates or speeds it stands for, in order."""
+def _names_by_label(compiled: CompiledModel, level: Which) -> dict[str, tuple[str, ...]]:
+    """Label → names of the coordinates or speeds that it denotes, in order."""
     own = compiled.coordinates
     found: dict[str, tuple[str, ...]] = {}
-    names = compiled.q_names if which == "q" else compiled.v_names
-    part = own.slice_q if which == "q" else own.slice_v
+    names = compiled.q_names if level == "q" else compiled.v_names
+    part = own.slice_q if level == "q" else own.slice_v
     found |= {name: (name,) for name in (*names, *own.followers)}
     found |= {name: names[part(name)] for name in own.joints if name not in found}
-    return found | {f"{name}.{which}": meant for name, meant in found.items() if f"{name}.{which}" not in found}
+    return found | {f"{name}.{level}": meant for name, meant in found.items() if f"{name}.{level}" not in found}
 
 
-def meant_by(compiled: Compiled, which: Which, name: Any, where: str = "") -> tuple[str, ...]:
-    """Coordinates or speeds that a name stands for: one by its own name or by that of a mimic joint, all of a joint by
-    the joint's name; channel names of a run ("elbow.q") work, too.
+def resolve_name(compiled: CompiledModel, level: Which, name: Any, where: str = "") -> tuple[str, ...]:
+    """Resolve a name to the coordinates or speeds it stands for: one by its own name or by that of a mimic joint, all
+    of a joint by the joint's name; channel names of a run ("elbow.q") are accepted, too.
 
-    Raises ModelError for a name that stands for none.
+    Raises ModelError for an unknown name.
     """
-    known = _names_of_all(compiled)[which]
+    known = _coordinate_names(compiled)[level]
     if name in known:
         return known[name]
-    raise unknown_name_error(compiled, which, str(name), where)
+    raise unknown_name_error(compiled, level, str(name), where)
 
 
-def unknown_name_error(compiled: Compiled, which: Which, name: str, where: str = "") -> ModelError:
-    """Error for a name of no coordinate or speed; for a cut joint it says that the joint closes a loop."""
-    word = WORDS["q" if which == "q" else "v"]
-    plain = name.removesuffix(f".{which}")
+def unknown_name_error(compiled: CompiledModel, level: Which, name: str, where: str = "") -> ModelError:
+    """Error for a name that belongs to no coordinate or speed; if it is a cut joint, the message says that the joint
+    closes a loop."""
+    word = WORDS["q" if level == "q" else "v"]
+    plain = name.removesuffix(f".{level}")
     for loop in compiled.loops:
         if plain == loop.cut or plain.startswith(f"{loop.cut}."):
             others = ", ".join(loop.joints[:-1])
             return ModelError(
                 f"The joint '{loop.cut}' closes a loop and has no {word} of its own.",
                 where=where,
-                remedy=f"Name others of its loop ({others}), or set its field “cut” to no: then one of those is cut.",
+                remedy=f"Choose other coordinates of this loop ({others}), or set its field “cut” to no.",
             )
-    names = compiled.q_names if which == "q" else compiled.v_names
-    return ModelError(f"There is no {word} '{name}'.", where=where, remedy=near_misses(name, names))
+    names = compiled.q_names if level == "q" else compiled.v_names
+    return ModelError(f"There is no {word} '{name}'.", where=where, remedy=suggest_names(name, names))
 
 
-def dimension(compiled: Compiled, which: Which, name: str) -> str:
+def dimension_of_name(compiled: CompiledModel, level: Which, name: str) -> str:
     """Dimension of one coordinate, speed or acceleration given by its own name."""
-    if which == "a":
-        speed = dimension(compiled, "v", name)
+    if level == "a":
+        speed = dimension_of_name(compiled, "v", name)
         return RATES.get(speed, speed)
     own = compiled.coordinates
     if name in own.followers:
         info = own.followers[name].info
-        return (info.coordinate_dimensions if which == "q" else info.speed_dimensions)[0]
-    return _dimensions(compiled)[which][name]
+        return (info.coordinate_dimensions if level == "q" else info.speed_dimensions)[0]
+    return _dimensions(compiled)[level][name]
 
 
-@once
-def _dimensions(compiled: Compiled) -> dict[str, dict[str, str]]:
+@cache_per_model
+def _dimensions(compiled: CompiledModel) -> dict[str, dict[str, str]]:
     """Dimension of each coordinate and speed."""
     joints = compiled.coordinates.joints.values()
     positions = (each for joint in joints for each in joint.info.coordinate_dimensions)
@@ -98,26 +98,26 @@ def _dimensions(compiled: Compiled) -> dict[str, dict[str, str]]:
     }
 
 
-def by_name(
-    compiled: Compiled, which: Which, given: Mapping[str, Any], p: Values = None, label: str = ""
+def values_by_name(
+    compiled: CompiledModel, level: Which, given_values: Mapping[str, Any], p: Values = None, label: str = ""
 ) -> dict[str, float]:
     """Value of each named coordinate or speed, rad, m, rad/s, m/s.
 
-    given : names (see `meant_by`) → a number, a text with a unit or a formula in parameters, or one for each of the
+    given_values : names (see `resolve_name`) → a number, a string with a unit or a formula, or one for each of the
     joint's; label : what the caller calls it
-    Raises ModelError for names that there are not, values that are no finite numbers, and two values for one.
+    Raises ModelError for unknown names, values that are not finite numbers, and two values for one coordinate.
     """
     found: dict[str, float] = {}
-    values = _parameter_values(compiled, p, given.values())
-    for name, value in given.items():
-        meant = meant_by(compiled, which, name, label)
-        where = f"{label} of '{name}'" if label else f"{WORDS[which]} '{name}'"
-        several = [value] if len(meant) == 1 and _is_single_value(value) else _items(value, where)
+    values = _parameter_values(compiled, p, given_values.values())
+    for name, value in given_values.items():
+        meant = resolve_name(compiled, level, name, label)
+        where = f"{label} of '{name}'" if label else f"{WORDS[level]} '{name}'"
+        several = [value] if len(meant) == 1 and _is_single_value(value) else _sequence_items(value, where)
         if len(several) != len(meant):
             words = f"{len(meant)} numbers are" if len(meant) > 1 else "One number is"
             raise ModelError(f"{words} needed.", where=where, remedy=f"In order: {', '.join(meant)}.")
         for each, one in zip(meant, several, strict=True):
-            number = quantity(one, dimension(compiled, which, each), values, where)
+            number = parse_quantity(one, dimension_of_name(compiled, level, each), values, where)
             if found.setdefault(each, number) != number:
                 raise ModelError(
                     f"It is given twice, as {found[each]:.6g} and as {number:.6g}.",
@@ -128,14 +128,18 @@ def by_name(
 
 
 def motion_values_by_name(
-    compiled: Compiled, which: Literal["v", "a"], given: Mapping[str, Any], p: Values = None, label: str = ""
+    compiled: CompiledModel,
+    level: Literal["v", "a"],
+    given_values: Mapping[str, Any],
+    p: Values = None,
+    label: str = "",
 ) -> dict[int, float]:
     """Value of each named speed or acceleration by its index; a value of a mimic joint is converted to its leader's.
 
     Raises ModelError as `by_name`, and where a joint and its follower do not agree.
     """
     found: dict[int, float] = {}
-    for name, value in by_name(compiled, which, given, p, label).items():
+    for name, value in values_by_name(compiled, level, given_values, p, label).items():
         ratio, places = 1.0, compiled.coordinates.place_of_speed
         at = places[name] if name in places else compiled.joint_v(name).start
         if name in compiled.coordinates.followers:
@@ -144,34 +148,41 @@ def motion_values_by_name(
         if abs(ratio * found.get(at, wanted) - value) > AGREED_TOLERANCE * max(1.0, abs(value)):
             raise ModelError(
                 f"{value:.6g} contradicts '{compiled.v_names[at]}', to which it is coupled with ratio {ratio:g}.",
-                where=f"{label} of '{name}'" if label else f"{WORDS[which]} '{name}'",
+                where=f"{label} of '{name}'" if label else f"{WORDS[level]} '{name}'",
                 remedy="Give one of them; the other follows.",
             )
         found[at] = wanted
     return found
 
 
-def in_order(compiled: Compiled, which: Which, given: Any, p: Values = None, label: str = "") -> Array:
-    """(nq,) or (nv,) all coordinates or speeds from a list in order: numbers, or texts as in `by_name`.
+def values_in_order(
+    compiled: CompiledModel, level: Which, given_values: Any, p: Values = None, label: str = ""
+) -> Array:
+    """(nq,) or (nv,) all coordinates or speeds from a list in order: numbers, or strings as in `values_by_name`.
 
-    Raises ModelError that tells how many are needed, and in which order.
+    Raises ModelError, which states the required number and order of values.
     """
-    names = compiled.q_names if which == "q" else compiled.v_names
-    items = [given] if len(names) == 1 and _is_single_value(given) else _items(given, label)
+    names = compiled.q_names if level == "q" else compiled.v_names
+    items = (
+        [given_values] if len(names) == 1 and _is_single_value(given_values) else _sequence_items(given_values, label)
+    )
     if any(isinstance(each, str) for each in items) and len(items) == len(names):
         values = _parameter_values(compiled, p, items)
         measured = zip(items, names, strict=True)
         return np.array(
-            [quantity(x, dimension(compiled, which, name), values, f"{label} of '{name}'") for x, name in measured]
+            [
+                parse_quantity(x, dimension_of_name(compiled, level, name), values, f"{label} of '{name}'")
+                for x, name in measured
+            ]
         )
-    return numbers(items, names, label)
+    return one_number_per_name(items, names, label)
 
 
-def numbers(given: Any, names: Iterable[str], label: str) -> Array:
-    """(n,) one number for each name. Raises ModelError if the count differs."""
+def one_number_per_name(given_values: Any, names: Iterable[str], label: str) -> Array:
+    """(n,) one number for each name. Raises ModelError if their number differs."""
     known = tuple(names)
     try:
-        array = np.array(given, dtype=float)
+        array = np.array(given_values, dtype=float)
     except (TypeError, ValueError):
         raise ModelError(
             "This is not a list of numbers.", where=label, remedy="Give numbers in SI units, or values by name."
@@ -186,11 +197,11 @@ def numbers(given: Any, names: Iterable[str], label: str) -> Array:
     return array
 
 
-def quantity(value: Any, dimension: str, values: Mapping[str, float], where: str) -> float:
-    """A finite number, SI, from a number or a text: a value with a unit ("30 deg", "10 rpm", "30°/s") or a formula of
-    parameters (`values`). Raises ModelError."""
+def parse_quantity(value: Any, dimension: str, parameters: Mapping[str, float], where: str) -> float:
+    """Convert a number or a string to a finite number in SI: a value with a unit ("30 deg", "10 rpm", "30°/s") or a
+    formula of `parameters`. Raises ModelError."""
     if isinstance(value, str):
-        return _quantity_from_text(value, dimension, values, where)
+        return _parse_quantity_text(value, dimension, parameters, where)
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
@@ -198,64 +209,67 @@ def quantity(value: Any, dimension: str, values: Mapping[str, float], where: str
         raise ModelError(
             f"{value!r} is not a finite number.",
             where=where,
-            remedy=f"Give a number{unit}, or a text with a unit.",
+            remedy=f"Give a number{unit}, or a string with a unit.",
         )
     return float(value)
 
 
-def _quantity_from_text(text: str, dimension: str, values: Mapping[str, float], where: str) -> float:
+def _parse_quantity_text(text: str, dimension: str, values: Mapping[str, float], where: str) -> float:
     try:
-        formula = with_compound_unit(typed(text.strip()).replace("°", " deg"), dimension, values)
-        if (said := wrong_dimension(formula, dimension)) is not None:
+        formula = convert_compound_unit(readable_to_input(text.strip()).replace("°", " deg"), dimension, values)
+        if (said := find_wrong_dimension(formula, dimension)) is not None:
             raise ModelError(said[0], remedy=said[1])
         number = evaluate(parse(formula), values)
     except KinetostatError as error:
         raise ModelError(error.what, where=where, remedy=error.remedy) from None
-    return quantity(number, dimension, values, where)
+    return parse_quantity(number, dimension, values, where)
 
 
-def _items(given: Any, where: str) -> list[Any]:
+def _sequence_items(sequence: Any, where: str) -> list[Any]:
     """The items of a list, array or other sequence."""
-    if _is_single_value(given) or isinstance(given, str | bytes | Mapping):
+    if _is_single_value(sequence) or isinstance(sequence, str | bytes | Mapping):
         raise ModelError(
             "This is not a list of numbers.", where=where, remedy="Give numbers in SI units, or values by name."
         )
-    return list(given)
+    return list(sequence)
 
 
-def _is_single_value(given: Any) -> bool:
-    """Return True if the value is no sequence."""
+def _is_single_value(value: Any) -> bool:
+    """Return True if the value is not a sequence."""
     return (
-        isinstance(given, str) or not isinstance(given, Iterable) or (isinstance(given, np.ndarray) and not given.ndim)
+        isinstance(value, str) or not isinstance(value, Iterable) or (isinstance(value, np.ndarray) and not value.ndim)
     )
 
 
-def _parameter_values(compiled: Compiled, p: Values, given: Iterable[Any]) -> dict[str, float]:
-    """Values of the parameter names that occur in the given texts."""
-    if not any(isinstance(item, str) for each in given for item in ([each] if _is_single_value(each) else each)):
+def _parameter_values(compiled: CompiledModel, p: Values, texts_and_values: Iterable[Any]) -> dict[str, float]:
+    """Values of the parameter names that occur in the given strings."""
+    if not any(
+        isinstance(item, str) for each in texts_and_values for item in ([each] if _is_single_value(each) else each)
+    ):
         return {}
     row = compiled.parameter_values(p)
     return compiled.model.values(dict(zip(compiled.p_names, map(float, row), strict=True)))
 
 
-def one_state(compiled: Compiled, q: Any) -> Array:
-    """A copy of q as one state (nq,). Raises ModelError if it is not one state."""
-    array = states_of(q, compiled.nq, "q")
+def single_state(compiled: CompiledModel, q: Any) -> Array:
+    """Return a copy of q as a single state (nq,). Raises ModelError if it is not a single state."""
+    array = as_states(q, compiled.nq, "q")
     if array.ndim > 1:
         raise ModelError(f"q has shape {array.shape}; one state is needed.", remedy="Give the states one by one.")
     return array.copy()
 
 
-def states_of(given: Any, size: int, word: str) -> Array:
-    """(…, size) one state or an array of states as floats. Raises ModelError if the size differs. word : "q" or "v"."""
+def as_states(states: Any, size: int, symbol: str) -> Array:
+    """(…, size) one state or an array of states as floats. Raises ModelError if the size differs. symbol : "q" or
+    "v"."""
     try:
-        array = np.asarray(given, dtype=float)
+        array = np.asarray(states, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError(f"{word} is not an array of numbers.", remedy="Give numbers in SI units.") from None
+        raise ModelError(f"{symbol} is not an array of numbers.", remedy="Give numbers in SI units.") from None
     if array.shape[-1:] != (size,):
         raise ModelError(
-            f"{word} has shape {array.shape}; {size} numbers are needed.",
-            remedy=f"mech.{word}_names lists them in order.",
+            f"{symbol} has shape {array.shape}; {size} numbers are needed.",
+            remedy=f"mech.{symbol}_names lists them in order.",
         )
     return array
 

@@ -8,7 +8,7 @@ joints that carry both bear nothing of it.
 
 Where constraints are redundant (a planar loop of revolute joints), multipliers λ may be changed by self-stresses S,
 Gᵀ S = 0, without any effect on the motion. The chosen ones have the least sum of squares of all wrenches in joints and
-forces of other constraints and drivers (`minimum_norm`): that does not depend on where loops are cut.
+forces of other constraints and drivers (`minimum_norm_solution`): that does not depend on where loops are cut.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.rest_position import size_of
-from core.errors import ModelError, near_misses
+from core.constraints.rest_position import characteristic_length
+from core.errors import ModelError, suggest_names
 from core.mechanics.elements.constraints.kinematic_constraint import Side
 from core.mechanics.multibody.parameter_values import Values
-from core.numerics.matrix_forms import Matrix, scaled, stacked
-from core.numerics.rank import eliminated, nonzero_rows, rank
+from core.numerics.matrix_forms import Matrix, scale_matrix, stack_rows
+from core.numerics.rank import factorise_sparse, nonzero_row_mask, rank
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.programs.compiled import Compiled, once
+from core.programs.compiled import CompiledModel, cache_per_model
 from core.programs.wrenches import BearingPairs
-from core.programs.wrenches import bearing_pairs as pairs_of
+from core.programs.wrenches import find_bearing_pairs as pairs_of
 
 Array = NDArray[np.float64]
 
 
-@once
-def bearing_pairs(compiled: Compiled) -> BearingPairs:
-    """Pairs of joint and constraint row for which the joint carries the row's wrench."""
+@cache_per_model
+def bearing_pairs(compiled: CompiledModel) -> BearingPairs:
+    """Pairs of joint and constraint row for which the joint bears the row's wrench."""
     sides = compiled.constraints.sides()
-    return _new_bearing_pairs(compiled, [(side, list(range(rows.start, rows.stop))) for _, side, rows in sides])
+    return _find_bearing_pairs(compiled, [(side, list(range(rows.start, rows.stop))) for _, side, rows in sides])
 
 
-@once
-def _closing_bearing_pairs(compiled: Compiled) -> BearingPairs:
+@cache_per_model
+def _cut_bearing_pairs(compiled: CompiledModel) -> BearingPairs:
     coordinates = compiled.program.symbolic.cut_coordinates
-    return _new_bearing_pairs(
+    return _find_bearing_pairs(
         compiled, [(side, [i]) for i, coordinate in enumerate(coordinates) for side in coordinate.sides]
     )
 
 
-def _new_bearing_pairs(compiled: Compiled, sides: Sequence[tuple[Side, Sequence[int]]]) -> BearingPairs:
+def _find_bearing_pairs(compiled: CompiledModel, sides: Sequence[tuple[Side, Sequence[int]]]) -> BearingPairs:
     return pairs_of(compiled.topology, compiled.program.joint_index, sides)
 
 
-class Transmission(NamedTuple):
+class ReactionMap(NamedTuple):
     """Linear map from multipliers to joint wrenches, evaluated at states q."""
 
     pairs: BearingPairs
@@ -62,7 +62,7 @@ class Transmission(NamedTuple):
     shape: tuple[int, int]
     """Number of joints and of rows."""
 
-    def through(self, multipliers: Array) -> Array:
+    def joint_wrenches(self, multipliers: Array) -> Array:
         """(…, joints, 6) wrenches of multipliers (…, rows), parent side on child side."""
         borne = multipliers[..., self.pairs.rows, None] * self.wrenches
         result = np.zeros((*borne.shape[:-2], self.shape[0], 6))
@@ -82,37 +82,39 @@ class Transmission(NamedTuple):
         return scipy.sparse.csr_array((self.wrenches.reshape(-1), (rows.reshape(-1), columns)), shape=shape)
 
 
-def transmission(compiled: Compiled, q: Any, p: Values) -> Transmission:
+def reaction_map(compiled: CompiledModel, q: Any, p: Values) -> ReactionMap:
     """Map from constraint multipliers to joint wrenches at states q (…, nq)."""
-    return _evaluated_transmission(compiled, q, p, bearing_pairs(compiled), "constraint_sides", len(compiled.rows))
+    return _evaluate_reaction_map(compiled, q, p, bearing_pairs(compiled), "constraint_sides", len(compiled.rows))
 
 
-def closing_transmission(compiled: Compiled, q: Any, p: Values) -> Transmission:
+def cut_force_reaction_map(compiled: CompiledModel, q: Any, p: Values) -> ReactionMap:
     """Map from forces along coordinates of loop-closing joints, in the order of "cut_values", to joint wrenches."""
     count = len(compiled.program.symbolic.cut_coordinates)
-    return _evaluated_transmission(compiled, q, p, _closing_bearing_pairs(compiled), "cut_sides", count)
+    return _evaluate_reaction_map(compiled, q, p, _cut_bearing_pairs(compiled), "cut_sides", count)
 
 
-def _evaluated_transmission(
-    compiled: Compiled, q: Any, p: Values, borne: BearingPairs, function: str, count: int
-) -> Transmission:
+def _evaluate_reaction_map(
+    compiled: CompiledModel, q: Any, p: Values, joint_row_pairs: BearingPairs, function: str, count: int
+) -> ReactionMap:
     names = compiled.joint_names
     pairs = compiled.call("joint_poses", q, p=p)
-    sides = compiled.call(function, q, p=p)[..., borne.side_rows, :]
-    arms = np.where(borne.moved[:, None], sides[..., 6:] - pairs[..., 1, :3, 3][..., borne.joints, :], 0.0)
+    sides = compiled.call(function, q, p=p)[..., joint_row_pairs.side_rows, :]
+    arms = np.where(
+        joint_row_pairs.moved[:, None], sides[..., 6:] - pairs[..., 1, :3, 3][..., joint_row_pairs.joints, :], 0.0
+    )
     moment = sides[..., :3] + np.cross(arms, sides[..., 3:6])
-    wrenches = np.concatenate([moment, sides[..., 3:6]], axis=-1) * borne.signs[:, None]
-    return Transmission(borne, wrenches, (len(names), count))
+    wrenches = np.concatenate([moment, sides[..., 3:6]], axis=-1) * joint_row_pairs.signs[:, None]
+    return ReactionMap(joint_row_pairs, wrenches, (len(names), count))
 
 
 NOTHING = 1e-14
 """Relative regularisation that keeps the equations solvable for states with fewer self-stresses."""
 
 
-def self_stresses(G: Array) -> Array:
+def compute_self_stresses(G: Array) -> Array:
     """(n, rows, k) orthonormal self-stresses of G (n, rows, nv), k the largest number at any of the n states,
     zero-padded. A zero row of G is a self-stress by itself."""
-    among = nonzero_rows(G)
+    among = nonzero_row_mask(G)
     u, sigma, _ = np.linalg.svd(G[:, among])
     rows = u.shape[-1]
     padded = np.zeros((len(G), rows))
@@ -125,47 +127,47 @@ def self_stresses(G: Array) -> Array:
     return result
 
 
-def minimum_norm(G: Array, multipliers: Array, given: Array, felt: Callable[[Array], Array]) -> Array:
+def minimum_norm_solution(G: Array, multipliers: Array, forces: Array, force_map: Callable[[Array], Array]) -> Array:
     """(n, rows) multipliers with the smallest norm of the joint wrenches and element forces they cause, among those
     with the same motion.
 
-    G : (n, rows, nv); multipliers : (n, rows), any of them; given : (n, m) what is felt with these; felt : multipliers
-    (k, n, rows) → (k, n, m) what is felt of them alone, in comparable units
+    G : (n, rows, nv); multipliers : (n, rows), any; forces : (n, m) forces at these; force_map : multipliers
+    (k, n, rows) → (k, n, m) forces that they alone cause, in comparable units
     """
-    S = self_stresses(G)
+    S = compute_self_stresses(G)
     if not S.shape[-1]:
         return multipliers
-    B = np.moveaxis(felt(np.moveaxis(S, -1, 0)), 0, -1)
+    B = np.moveaxis(force_map(np.moveaxis(S, -1, 0)), 0, -1)
     normal = np.swapaxes(B, -1, -2) @ B
     size_of_all = np.trace(normal, axis1=-2, axis2=-1)[:, None, None] + 1e-300
     normal = normal + NOTHING * size_of_all * np.eye(normal.shape[-1])  # states with fewer self-stresses have zeros
-    change = np.linalg.solve(normal, np.swapaxes(B, -1, -2) @ given[..., None])
+    change = np.linalg.solve(normal, np.swapaxes(B, -1, -2) @ forces[..., None])
     return np.asarray(multipliers - (S @ change)[..., 0])
 
 
-def sparse_minimum_norm(stresses: Matrix, multipliers: Array, given: Array, felt: Matrix) -> Array:
+def sparse_minimum_norm_solution(stresses: Matrix, multipliers: Array, forces: Array, force_map: Matrix) -> Array:
     """(rows,) minimum-norm multipliers of one state of a large machine.
 
-    stresses : (rows, k) self-stresses, felt : (m, rows) what is felt of multipliers, both in compressed rows
+    stresses : (rows, k) self-stresses, force_map : (m, rows) forces per unit multiplier, both in compressed rows
     """
     from scipy.sparse import eye_array
     from scipy.sparse.linalg import splu
 
     if not stresses.shape[1]:
         return multipliers
-    B = felt @ stresses
+    B = force_map @ stresses
     normal = B.T @ B
     normal = normal + NOTHING * normal.trace() * eye_array(B.shape[1])
-    return np.asarray(multipliers - stresses @ splu(normal.tocsc()).solve(B.T @ given))
+    return np.asarray(multipliers - stresses @ splu(normal.tocsc()).solve(B.T @ forces))
 
 
 class Reactions(dict[str, Array]):
-    """Joint → wrench; `note` says where the wrenches are not unique."""
+    """Joint → wrench; `note` names the wrenches that are not unique."""
 
     note: str = ""
 
     def __missing__(self, name: str) -> Array:
-        raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(name, list(self)))
+        raise ModelError(f"There is no joint '{name}'.", remedy=suggest_names(name, list(self)))
 
 
 CHUNK = 1000
@@ -173,8 +175,8 @@ CHUNK = 1000
 NOT_UNIQUE = "Constraints are redundant, so the forces are not unique: those of minimum norm are given."
 
 
-def reactions(
-    compiled: Compiled,
+def compute_reactions(
+    compiled: CompiledModel,
     q: Any,
     v: Any,
     a: Array,
@@ -183,26 +185,26 @@ def reactions(
     passive: bool,
     t: Any = 0.0,
     x: Any = None,
-    closing: Array | None = None,
+    cut_forces: Array | None = None,
 ) -> Reactions:
     """joint → (…, 6) wrench [torque; force] of its parent side on its child side, at b's origin, world axes.
 
-    a, multipliers : as the motion has them (`core.constraints.multipliers.constrained_motion`); closing : (…, n) what
-    friction and stops exert in joints that close loops, of a smooth motion (`core.constraints.row_forces`)
+    a, multipliers : of the motion (`core.constraints.multipliers.solve_constrained_motion`); cut_forces : (…, n)
+    forces of friction and stops in joints that close loops (`core.constraints.row_forces`)
     """
-    own = _wrenches_without_constraints(compiled, q, v, a, p, t, x, passive, closing)
+    own = _wrenches_without_constraints(compiled, q, v, a, p, t, x, passive, cut_forces)
     note = ""
     if compiled.constrained:
-        sent = transmission(compiled, q, p)
+        sent = reaction_map(compiled, q, p)
         if _is_redundant(compiled, q, p):
             multipliers, note = _minimum_norm_multipliers(compiled, q, multipliers, own, sent, p), NOT_UNIQUE
-        own = own + sent.through(multipliers)
+        own = own + sent.joint_wrenches(multipliers)
     result = Reactions({name: own[..., i, :] for i, name in enumerate(compiled.joint_names)})
     result.note = note
     return result
 
 
-def _is_redundant(compiled: Compiled, q: Any, p: Values) -> bool:
+def _is_redundant(compiled: CompiledModel, q: Any, p: Values) -> bool:
     """Return True if rows of G are redundant at the first of the states."""
     state, values = np.asarray(q, dtype=float), compiled.parameter_values(p)
     if not math.prod(state.shape[:-1]) * math.prod(values.shape[:-1]):
@@ -212,7 +214,7 @@ def _is_redundant(compiled: Compiled, q: Any, p: Values) -> bool:
 
 
 def _minimum_norm_multipliers(
-    compiled: Compiled, q: Any, multipliers: Array, own: Array, sent: Transmission, p: Values
+    compiled: CompiledModel, q: Any, multipliers: Array, own_wrenches: Array, reaction_map: ReactionMap, p: Values
 ) -> Array:
     """(…, rows) multipliers with the smallest norm of joint wrenches and element forces, in chunks of states; torques
     are divided by the machine's size."""
@@ -223,59 +225,62 @@ def _minimum_norm_multipliers(
     flat = multipliers.reshape(len(states), -1)
     through, wrenches = (
         np.broadcast_to(each, (*leading, *each.shape[-2:])).reshape(len(states), *each.shape[-2:])
-        for each in (own, sent.wrenches)
+        for each in (own_wrenches, reaction_map.wrenches)
     )
     result = np.empty_like(flat)
-    count = 1 if compiled.sparse else CHUNK
-    size = size_of(compiled, values[0]) if alone else 0.0
+    count = 1 if compiled.is_sparse else CHUNK
+    size = characteristic_length(compiled, values[0]) if alone else 0.0
     for first in range(0, len(states), count):
         part = slice(first, first + count)
         row = values[0] if alone else values[part]
-        felt = _JointAndElementForces(compiled, sent._replace(wrenches=wrenches[part]), size or size_of(compiled, row))
-        given = felt.of(flat[part], through[part])
-        if compiled.sparse and (known := eliminated(compiled.constraint_matrix(states[first], values[first]))):
-            result[first] = sparse_minimum_norm(known.stresses, flat[first], given[0], felt.matrix)
+        felt = _JointAndElementForces(
+            compiled, reaction_map._replace(wrenches=wrenches[part]), size or characteristic_length(compiled, row)
+        )
+        given = felt.forces_of(flat[part], through[part])
+        if compiled.is_sparse and (known := factorise_sparse(compiled.constraint_matrix(states[first], values[first]))):
+            result[first] = sparse_minimum_norm_solution(known.left_null_space, flat[first], given[0], felt.to_matrix)
         else:
             G = compiled.call("constraint_jacobian", states[part], p=row)
-            result[part] = minimum_norm(G, flat[part], given, felt.of)
+            result[part] = minimum_norm_solution(G, flat[part], given, felt.forces_of)
     return result.reshape(multipliers.shape)
 
 
 class _JointAndElementForces:
-    """Wrenches in all joints and forces of all other elements as functions of the multipliers. size : of the
+    """Wrenches in all joints and forces of all other elements as functions of the multipliers. size : length of the
     machine, m"""
 
-    def __init__(self, compiled: Compiled, sent: Transmission, size: float) -> None:
-        self._sent, self._unit = sent, np.array([1.0 / size] * 3 + [1.0] * 3)
+    def __init__(self, compiled: CompiledModel, reaction_map: ReactionMap, size: float) -> None:
+        self._sent, self._unit = reaction_map, np.array([1.0 / size] * 3 + [1.0] * 3)
         self._others = [k for k, row in enumerate(compiled.rows) if row.collection != "joints"]
 
-    def of(self, multipliers: Array, own: Array | float = 0.0) -> Array:
+    def forces_of(self, multipliers: Array, own_wrenches: Array | float = 0.0) -> Array:
         """(…, m) wrenches and forces of multipliers (…, rows), in addition to own wrenches (…, joints, 6)."""
-        wrenches = (own + self._sent.through(multipliers)) * self._unit
+        wrenches = (own_wrenches + self._sent.joint_wrenches(multipliers)) * self._unit
         flat = wrenches.reshape(*wrenches.shape[:-2], -1)
         return np.concatenate([flat, multipliers[..., self._others]], axis=-1)
 
     @property
-    def matrix(self) -> Matrix:
+    def to_matrix(self) -> Matrix:
         """(m, rows) matrix of this map at one state, in compressed rows."""
         joints = self._sent.matrix
         every = np.eye(joints.shape[1])[self._others]
-        return stacked(scaled(joints, rows=np.tile(self._unit, self._sent.shape[0])), every)
+        return stack_rows(scale_matrix(joints, rows=np.tile(self._unit, self._sent.shape[0])), every)
 
 
 def _wrenches_without_constraints(
-    compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any, passive: bool, closing: Array | None
+    compiled: CompiledModel, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any, passive: bool, cut_forces: Array | None
 ) -> Array:
-    """(…, joints, 6) wrenches without constraint forces; in cut joints, those of their springs and rotors."""
-    name = "wrenches_ideal" if not passive else "wrenches" if closing is None else "wrenches_smooth"
+    """(…, joints, 6) wrenches without constraint forces; in cut joints these are the wrenches of their springs and
+    rotors."""
+    name = "wrenches_ideal" if not passive else "wrenches" if cut_forces is None else "wrenches_smooth"
     own = compiled.call(name, q, v, a, p=p, t=t, x=x)
-    if closing is None or not closing.any():
+    if cut_forces is None or not cut_forces.any():
         return own
-    return np.asarray(own + closing_transmission(compiled, q, p).through(closing))
+    return np.asarray(own + cut_force_reaction_map(compiled, q, p).joint_wrenches(cut_forces))
 
 
-def constraint_forces(
-    compiled: Compiled,
+def compute_constraint_forces(
+    compiled: CompiledModel,
     q: Any,
     v: Any,
     a: Array,
@@ -284,12 +289,12 @@ def constraint_forces(
     passive: bool,
     t: Any = 0.0,
     x: Any = None,
-    closing: Array | None = None,
+    cut_forces: Array | None = None,
 ) -> dict[str, Array]:
     """Constraint or driver → (…, rows) multipliers, of minimum norm if they are not unique."""
     if compiled.constrained and _is_redundant(compiled, q, p):
-        own = _wrenches_without_constraints(compiled, q, v, a, p, t, x, passive, closing)
-        multipliers = _minimum_norm_multipliers(compiled, q, multipliers, own, transmission(compiled, q, p), p)
+        own = _wrenches_without_constraints(compiled, q, v, a, p, t, x, passive, cut_forces)
+        multipliers = _minimum_norm_multipliers(compiled, q, multipliers, own, reaction_map(compiled, q, p), p)
     result: dict[str, Array] = {}
     for k, row in enumerate(compiled.rows):
         if row.collection != "joints":
@@ -299,15 +304,15 @@ def constraint_forces(
     return result
 
 
-def sensor(compiled: Compiled, q: Any, v: Any, name: str, a: Any, p: Values) -> tuple[Array, Array]:
+def evaluate_sensor(compiled: CompiledModel, q: Any, v: Any, name: str, a: Any, p: Values) -> tuple[Array, Array]:
     """Value and rate of a sensor; see `Mechanism.sensor`."""
     known = compiled.elements.sensors
     if name not in known:
-        raise ModelError(f"There is no motion sensor '{name}'.", remedy=near_misses(name, list(known)))
+        raise ModelError(f"There is no motion sensor '{name}'.", remedy=suggest_names(name, list(known)))
     a_given = np.zeros(np.shape(v)) if a is None else a
     both = compiled.call(f"sensor:{name}", q, v, a_given, p=p)
     value, rate = both[..., 0, :], both[..., 1, :]
-    if a is None and not known[name].info.geometric:
+    if a is None and not known[name].info.is_geometric:
         rate = np.full_like(rate, np.nan)
         value = np.full_like(value, np.nan) if known[name].info.accelerated else value
     single = compiled.model.expanded.find("sensors", name).info.components == ("",)

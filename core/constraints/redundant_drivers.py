@@ -1,5 +1,5 @@
-"""Redundant drivers, which prescribe a motion that other drivers or the joints already determine, and their
-consistency.
+"""Redundant drivers, which prescribe a motion that is already determined by other drivers or by the joints, and checks
+that they agree.
 
 The row of such a driver is a combination of others, G_k = Σ w_i G_i. What it demands must be the same combination of
 what they demand: of positions to first order, of speeds (ḟ) and of accelerations (f̈ − Ġ v) exactly.
@@ -18,14 +18,14 @@ from core.errors import AssemblyError
 from core.mechanics.elements.constraints.kinematic_constraint import ACCELERATION, Row
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.programs.compiled import Compiled
+from core.programs.compiled import CompiledModel
 
 Array = NDArray[np.float64]
 
 TAKES = 1e-6
-"""Independent share of a driver's row that is required for it to take up a degree of freedom."""
+"""Share of a driver's row, independent of other rows, that is required for it to take up a degree of freedom."""
 SHARES = 1e-6
-"""Weight above which a row counts among those that a driver repeats."""
+"""Weight above which a row counts as one of those that a driver repeats."""
 DIFFERS = 1e-8
 """Difference (SI, or in units of the given rows; relative for large values) at which two demands contradict each other.
 """
@@ -34,7 +34,7 @@ LEVELS = ("position", "speed", "acceleration")
 
 
 class RepeatedDriver(NamedTuple):
-    """A driver's row that is a linear combination of other rows."""
+    """A driver row that is a linear combination of other rows."""
 
     row: int
     weights: Array
@@ -54,8 +54,9 @@ class Contradiction(NamedTuple):
     """Difference (rad or m, per s or s²)."""
 
 
-def repeated_drivers(G: Array, rows: Sequence[Row]) -> tuple[list[int], list[RepeatedDriver]]:
-    """Driver rows that each take up a degree of freedom, and those that only repeat others; G : (rows, nv)."""
+def split_driver_rows(G: Array, rows: Sequence[Row]) -> tuple[list[int], list[RepeatedDriver]]:
+    """Split the driver rows into those that each take up a degree of freedom and those that only repeat others; G :
+    (rows, nv)."""
     before = [i for i, row in enumerate(rows) if row.collection != "drivers"]
     taken: list[int] = []
     found: list[RepeatedDriver] = []
@@ -71,23 +72,25 @@ def repeated_drivers(G: Array, rows: Sequence[Row]) -> tuple[list[int], list[Rep
     return taken, found
 
 
-def disagreement(each: RepeatedDriver, rows: Sequence[Row], demands: Sequence[Array]) -> tuple[int, float] | None:
+def find_disagreement(
+    driver: RepeatedDriver, rows: Sequence[Row], demands: Sequence[Array]
+) -> tuple[int, float] | None:
     """(level, difference) of the lowest level on which a redundant driver disagrees; None if it agrees.
 
     demands : (rows,) on the levels of position, speed and acceleration, as far as they are known
     """
-    lowest = max([rows[each.row].level, *(rows[i].level for i in each.drivers)])
+    lowest = max([rows[driver.row].level, *(rows[i].level for i in driver.drivers)])
     for level in range(lowest, len(demands)):
-        if level == ACCELERATION and not each.drivers:
+        if level == ACCELERATION and not driver.drivers:
             continue  # at a dead point the joints alone may have no acceleration that fits, though the motion goes on
         wanted = demands[level]
-        by = abs(float(wanted[each.row] - each.weights @ wanted))
+        by = abs(float(wanted[driver.row] - driver.weights @ wanted))
         if not by <= DIFFERS * max(1.0, float(np.max(np.abs(wanted)))):
             return level, by
     return None
 
 
-def demanded(compiled: Compiled, q: Array, v: Array | None, p: Values, t: float) -> list[Array]:
+def row_demands(compiled: CompiledModel, q: Array, v: Array | None, p: Values, t: float) -> list[Array]:
     """(rows,) demand of every row on positions, on speeds (ḟ) and, if v is given, on accelerations (f̈ − Ġ v)."""
     result = [-compiled.call("constraint_residual", q, p=p, t=t), -compiled.call("constraint_time", p=p, t=t)]
     if v is not None:
@@ -95,39 +98,40 @@ def demanded(compiled: Compiled, q: Array, v: Array | None, p: Values, t: float)
     return result
 
 
-def contradiction(compiled: Compiled, q: Array, v: Array | None, p: Values, t: float) -> Contradiction | None:
+def find_contradiction(compiled: CompiledModel, q: Array, v: Array | None, p: Values, t: float) -> Contradiction | None:
     """The first driver that contradicts others at a state (speeds and accelerations only if v is given)."""
     rows = compiled.rows
     if not any(row.collection == "drivers" for row in rows):
         return None
-    repeated = repeated_drivers(compiled.call("constraint_jacobian", q, p=p), rows)[1]
-    demands = demanded(compiled, q, v, p, t) if repeated else []
+    repeated = split_driver_rows(compiled.call("constraint_jacobian", q, p=p), rows)[1]
+    demands = row_demands(compiled, q, v, p, t) if repeated else []
     for each in repeated:
-        found = disagreement(each, rows, demands if v is not None else demands[:1])
+        found = find_disagreement(each, rows, demands if v is not None else demands[:1])
         if found is not None:
             return Contradiction(rows[each.row], tuple(rows[i] for i in each.drivers), *found)
     return None
 
 
-def has_redundant_drivers(compiled: Compiled, q: Array, p: Values) -> bool:
+def has_redundant_drivers(compiled: CompiledModel, q: Array, p: Values) -> bool:
     """Return True if a driver prescribes, at q, a motion that other drivers already prescribe."""
     rows = compiled.rows
     if sum(row.collection == "drivers" for row in rows) < 2:
         return False
-    return any(each.drivers for each in repeated_drivers(compiled.call("constraint_jacobian", q, p=p), rows)[1])
+    return any(each.drivers for each in split_driver_rows(compiled.call("constraint_jacobian", q, p=p), rows)[1])
 
 
-def contradiction_error(compiled: Compiled, found: Contradiction) -> AssemblyError:
+def contradiction_error(compiled: CompiledModel, contradiction: Contradiction) -> AssemblyError:
     """Error message for contradicting drivers."""
-    word, where = LEVELS[found.level], f"driver '{found.row.element}'"
-    by = f"by {quantity_text(found.by, unit(compiled, found.row), ('', '/s', '/s²')[found.level])}"
-    if not found.others:
+    word, where = LEVELS[contradiction.level], f"driver '{contradiction.row.element}'"
+    unit, rate = row_unit(compiled, contradiction.row), ("", "/s", "/s²")[contradiction.level]
+    by = f"by {format_quantity(contradiction.by, unit, rate)}"
+    if not contradiction.others:
         return AssemblyError(
-            f"The joints do not allow the {word} that it prescribes here: it is off {by}.",
+            f"The joints do not allow the {word} that it prescribes here, which differs {by}.",
             where=where,
             remedy="Start from another position, change its function or remove it.",
         )
-    names = " and ".join(f"'{row.element}'" for row in found.others)
+    names = " and ".join(f"'{row.element}'" for row in contradiction.others)
     return AssemblyError(
         f"It drives the same motion as {names}, but its {word} differs {by}.",
         where=where,
@@ -135,7 +139,7 @@ def contradiction_error(compiled: Compiled, found: Contradiction) -> AssemblyErr
     )
 
 
-def unit(compiled: Compiled, row: Row) -> str:
+def row_unit(compiled: CompiledModel, row: Row) -> str:
     """Unit of the quantity that a row drives or constrains."""
     model = compiled.model.expanded
     holder = model.find(row.collection, row.element)
@@ -144,7 +148,7 @@ def unit(compiled: Compiled, row: Row) -> str:
     elif not holder.joint:  # a rod
         dimension = "length"
     else:
-        info = compiled.program.symbolic.machine.member(holder.joint).info
+        info = compiled.program.symbolic.machine.find_joint(holder.joint).info
         kinds = dict(
             zip((*info.coordinates, *info.speeds), (*info.coordinate_dimensions, *info.speed_dimensions), strict=True)
         )
@@ -152,7 +156,7 @@ def unit(compiled: Compiled, row: Row) -> str:
     return {"angle": "rad", "angular_velocity": "rad", "length": "m", "velocity": "m"}.get(dimension, "SI")
 
 
-def quantity_text(x: float, unit: str, per: str = "") -> str:
-    """A number with its unit, angles in radians and degrees: "0.5 rad (28.65°)"."""
-    both = f" ({math.degrees(x):.4g}°{per})" if unit == "rad" else ""
-    return f"{x:.4g} {unit}{per}{both}"
+def format_quantity(x: float, unit: str, unit_suffix: str = "") -> str:
+    """Format a number with its unit, angles in radians and degrees: "0.5 rad (28.65°)"."""
+    both = f" ({math.degrees(x):.4g}°{unit_suffix})" if unit == "rad" else ""
+    return f"{x:.4g} {unit}{unit_suffix}{both}"

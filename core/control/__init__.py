@@ -1,1 +1,1 @@
-"""Control view of machines: linear systems with inputs and outputs, feedback, operating points."""
+"""Machines as control systems: linear systems with inputs and outputs, feedback, operating points."""

@@ -17,7 +17,7 @@ MATRICES = ("A", "B", "C", "D", "x0", "u0", "y0", "residual")
 NAMES = ("state_names", "input_names", "output_names")
 
 
-class Read(NamedTuple):
+class ImportedSystem(NamedTuple):
     """Linear system read from another program: matrices, names, units of states, inputs and outputs, operating
     point."""
 
@@ -47,7 +47,7 @@ def to_control(system: Any) -> Any:
     return control.ss(system.A, system.B, system.C, system.D, **names)
 
 
-def from_control(system: Any) -> Read:
+def from_control(system: Any) -> ImportedSystem:
     """Convert a continuous state space of python-control. Raises ModelError for one in discrete time."""
     if getattr(system, "dt", 0) not in (0, None):
         raise ModelError(
@@ -59,25 +59,25 @@ def from_control(system: Any) -> Read:
     names = tuple(tuple(getattr(system, f"{word}_labels")) for word in ("state", "input", "output"))
     units = tuple(("",) * len(each) for each in names)
     sizes = (A.shape[0], B.shape[1], C.shape[0], A.shape[0])
-    return Read(A, B, C, D, names, units, tuple(np.zeros(size) for size in sizes))
+    return ImportedSystem(A, B, C, D, names, units, tuple(np.zeros(size) for size in sizes))
 
 
 def to_npz(system: Any, path: str | os.PathLike[str]) -> None:
     """Write matrices, operating point, names and units to a NumPy archive."""
     out = io.BytesIO()
-    np.savez(out, **_arrays(system))
-    _write(path, out.getvalue())
+    np.savez(out, **_system_arrays(system))
+    _write_atomically(path, out.getvalue())
 
 
-def from_npz(path: str | os.PathLike[str]) -> Read:
-    """Read a file written by `to_npz` without executing anything in it. Raises FileError."""
+def from_npz(path: str | os.PathLike[str]) -> ImportedSystem:
+    """Read a file written by `to_npz`, without executing anything that it contains. Raises FileError."""
     try:
         with np.load(path, allow_pickle=False) as found:
             data = {name: found[name] for name in found.files}
         names = tuple(tuple(str(each) for each in data[name]) for name in NAMES)
         units = tuple(tuple(str(each) for each in data[f"{word}_units"]) for word in ("state", "input", "output"))
         A, B, C, D, *point = (np.asarray(data[name], dtype=float) for name in MATRICES)
-        return Read(A, B, C, D, names, units, tuple(point))
+        return ImportedSystem(A, B, C, D, names, units, tuple(point))
     except (OSError, KeyError, ValueError, TypeError) as error:
         raise FileError(
             f"The file does not contain a linear system: {error}.",
@@ -90,17 +90,17 @@ def to_mat(system: Any, path: str | os.PathLike[str]) -> None:
     """Write a MATLAB file with the same content, for ss(A, B, C, D, 'StateName', cellstr(state_names), …)."""
     from scipy.io import savemat
 
-    arrays = _arrays(system)
+    arrays = _system_arrays(system)
     cells = {
         name: np.array(list(map(str, value)), dtype=object) if value.dtype.kind == "U" else value
         for name, value in arrays.items()
     }
     out = io.BytesIO()
     savemat(out, cells, oned_as="column")
-    _write(path, out.getvalue())
+    _write_atomically(path, out.getvalue())
 
 
-def _arrays(system: Any) -> dict[str, Any]:
+def _system_arrays(system: Any) -> dict[str, Any]:
     units = zip(("state", "input", "output"), system.units, strict=True)
     return {
         **{name: getattr(system, name) for name in MATRICES},
@@ -109,7 +109,7 @@ def _arrays(system: Any) -> dict[str, Any]:
     }
 
 
-def _write(path: str | os.PathLike[str], data: bytes) -> None:
-    from core.files.source import write_whole
+def _write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    from core.files.source import write_atomically
 
-    write_whole(os.fspath(path), data)
+    write_atomically(os.fspath(path), data)

@@ -1,4 +1,4 @@
-"""State feedback that minimises a quadratic cost (LQR): w = u0 − K (x − x0) with least ∫ xᵀ Q x + wᵀ R w dt.
+"""State feedback that minimises a quadratic cost (LQR): w = u0 − K (x − x0) with minimal ∫ xᵀ Q x + wᵀ R w dt.
 
 The gain solves the algebraic Riccati equation (Kalman, 1960; Anderson and Moore, Optimal Control, 3). Applied, it is
 part of the document: a formula per actuator, and a parameter per gain, so that each is a slider.
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.control.linear_system import LinearSystem
-from core.errors import ModelError, near_misses
+from core.errors import ModelError, suggest_names
 from core.model import Force, Model, Parameter
 from core.model.edits import edits
 from core.model.model import signal_names
@@ -24,13 +24,13 @@ Complex = NDArray[np.complex128]
 Weights = Mapping[str, float] | ArrayLike | None
 
 NO_GAIN = 1e-12
-"""Fraction of the largest gain below which a gain is left out of the formulas."""
+"""Fraction of the largest gain below which a gain is omitted from the formulas."""
 
 
 @dataclass(frozen=True, eq=False)
 class Feedback:
-    """LQR feedback. K : (m, n) gains, SI; cost : (n, n) P, xᵀ P x is the cost from x; poles : (n,) of the closed loop,
-    1/s; system : controlled system; Q : (n, n) and R : (m, m) weights."""
+    """LQR feedback. K : (m, n) gains, SI; cost : (n, n) P, where xᵀ P x is the cost from x; poles : (n,) of the closed
+    loop, 1/s; system : controlled system; Q : (n, n) and R : (m, m) weights."""
 
     K: Array
     cost: Array
@@ -46,7 +46,7 @@ class Feedback:
         s = self.system
         groups = (s.state_names, np.diag(self.Q), s.units.states), (s.input_names, np.diag(self.R), s.units.inputs)
         return tuple(
-            (name, float(weight), _per_square(unit))
+            (name, float(weight), _inverse_square_unit(unit))
             for names, weights, units in groups
             for name, weight, unit in zip(names, weights, units, strict=True)
         )
@@ -56,7 +56,7 @@ class Feedback:
         return float(self.K[self.system.input_names.index(input_name), self.system.state_names.index(state_name)])
 
     def closed_loop(self) -> LinearSystem:
-        """Return the closed-loop system ẋ = (A − B K) x, whose inputs are added to the feedback."""
+        """Return the closed-loop system ẋ = (A − B K) x; its inputs are added to the feedback."""
         import dataclasses
 
         s = self.system
@@ -70,21 +70,21 @@ class Feedback:
         s = self.system
         names = signal_names(model.expanded)
         for k, state in enumerate(s.state_names):
-            if state not in names and np.max(np.abs(self.K[:, k]), initial=0.0) > self._small_gains:
+            if state not in names and np.max(np.abs(self.K[:, k]), initial=0.0) > self._largest_negligible_gain:
                 raise ModelError(
                     f"The state '{state}' cannot be used in a formula.",
                     where="feedback",
                     remedy="Choose coordinates of joints as independent ones (`coordinates`).",
                 )
         for name in s.input_names:
-            model = self._with_law(model, name)
+            model = self._add_law(model, name)
         return model
 
     @property
-    def _small_gains(self) -> float:
+    def _largest_negligible_gain(self) -> float:
         return NO_GAIN * float(np.max(np.abs(self.K), initial=0.0))
 
-    def _with_law(self, model: Model, name: str) -> Model:
+    def _add_law(self, model: Model, name: str) -> Model:
         """Return the model with the feedback law of one input as a formula."""
         s, m = self.system, self.system.input_names.index(name)
         owner, _, what = name.rpartition(".")
@@ -96,7 +96,7 @@ class Feedback:
             )
         terms = [repr(float(s.u0[m]))] if s.u0[m] else []
         for n, state in enumerate(s.state_names):
-            if abs(self.K[m, n]) <= self._small_gains:
+            if abs(self.K[m, n]) <= self._largest_negligible_gain:
                 continue
             parameter = edits.unused_name(model, "parameters", f"gain_{name}_{state}".replace(".", "_"))
             model = edits.add(
@@ -109,13 +109,13 @@ class Feedback:
             old = model.find("forces", owner)
             joined = law if old.law is None else f"({old.law}) + ({law})"
             return edits.change(model, "forces", owner, law=joined)
-        joint, coordinate = _joint_of(model, owner)
+        joint, coordinate = _joint_and_coordinate(model, owner)
         force = edits.unused_name(model, "forces", f"{joint}_feedback")
         new = Force(name=force, kind="joint", joint=joint, coordinate=coordinate, law=f"-({law})")
         return edits.add(model, new)
 
 
-def _joint_of(model: Model, speed: str) -> tuple[str, str]:
+def _joint_and_coordinate(model: Model, speed: str) -> tuple[str, str]:
     """Return (joint, coordinate) for the name of a speed."""
     joints = {joint.name for joint in model.expanded.joints}
     if speed in joints:
@@ -149,7 +149,7 @@ def lqr(system: LinearSystem, Q: Weights = None, R: Weights = None) -> Feedback:
     try:
         cost = scipy.linalg.solve_continuous_are(system.A, system.B, *weights)
     except (np.linalg.LinAlgError, ValueError):
-        remarks = [text for text in system.remarks() if "not reached" in text]
+        remarks = [text for text in system.remarks() if "not controllable" in text]
         raise ModelError(
             "There is no optimal feedback: "
             + (" ".join(remarks) or "the Riccati equation has no stabilising solution."),
@@ -161,29 +161,31 @@ def lqr(system: LinearSystem, Q: Weights = None, R: Weights = None) -> Feedback:
     return Feedback(K, cost, poles[np.argsort(np.abs(poles))], system, *weights)
 
 
-def _per_square(unit: str) -> str:
+def _inverse_square_unit(unit: str) -> str:
     if not unit:
         return ""
     return f"1/({unit})²" if set(unit) & set("/·") else f"1/{unit}²"
 
 
-def _weight_matrix(given: Any, names: tuple[str, ...], word: str) -> Array:
-    if given is None:
+def _weight_matrix(weights: Any, names: tuple[str, ...], weight_name: str) -> Array:
+    if weights is None:
         return np.eye(len(names))
-    if isinstance(given, Mapping):
-        given = {f"{name}.q" if f"{name}.q" in names else name: value for name, value in given.items()}
-        unknown = next((name for name in given if name not in names), None)
+    if isinstance(weights, Mapping):
+        weights = {f"{name}.q" if f"{name}.q" in names else name: value for name, value in weights.items()}
+        unknown = next((name for name in weights if name not in names), None)
         if unknown is not None:
             raise ModelError(
-                f"The system has no {word} '{unknown}'.", where="weights", remedy=near_misses(str(unknown), names)
+                f"The system has no {weight_name} '{unknown}'.",
+                where="weights",
+                remedy=suggest_names(str(unknown), names),
             )
-        return np.diag([float(given.get(name, 0.0 if word == "state" else 1.0)) for name in names])
-    array = np.asarray(given, dtype=float)
+        return np.diag([float(weights.get(name, 0.0 if weight_name == "state" else 1.0)) for name in names])
+    array = np.asarray(weights, dtype=float)
     array = np.diag(array) if array.ndim == 1 else array
     if array.shape != (len(names), len(names)):
         raise ModelError(
-            f"Weights of {word}s have the shape {array.shape}; ({len(names)}, {len(names)}) is needed.",
+            f"Weights of {weight_name}s have the shape {array.shape}; ({len(names)}, {len(names)}) is needed.",
             where="weights",
-            remedy=f"Give one per {word}: {', '.join(names)}.",
+            remedy=f"Give one per {weight_name}: {', '.join(names)}.",
         )
     return array

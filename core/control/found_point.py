@@ -1,6 +1,5 @@
-"""Result of the search for an operating point: the state, its residuals, and a run that starts from it; where none
-exists, the nearest balanced point.
-"""
+"""Result of the search for an operating point: the state, its residuals, and a run that starts from it; if no operating
+point exists, the nearest balanced state."""
 
 from __future__ import annotations
 
@@ -13,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.control.linear_system import LinearSystem
-from core.control.lineariser import Point
-from core.control.trim_rows import FREE, Row
-from core.errors import ModelError, listed
+from core.control.lineariser import StatePoint
+from core.control.trim_rows import FREE, TrimRequirement
+from core.errors import ModelError, join_words
 from core.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -25,14 +24,14 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 SOLVED = 1e-10
-"""Relative residual up to which a row counts as fulfilled."""
+"""Relative residual up to which a requirement counts as fulfilled."""
 
 MET = 1e-6
-"""Relative residual below which Newton's method is tried again with all rows."""
+"""Relative residual below which Newton's method is tried again with all requirements."""
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class OperatingPointResult:
     """Result of the search for an operating point. `solved` : True if all requirements are fulfilled; `message` : the
     requirements that are not fulfilled, and why.
 
@@ -74,19 +73,19 @@ class Found:
         return bool(np.max(poles.real, initial=0.0) <= 1e-6 * max(size, 1e-3))
 
     @property
-    def verdict(self) -> str:
+    def summary_text(self) -> str:
         """Summary: number of steps, stability, active bounds and weighting of targets; or what is wrong."""
         if not self.solved:
             return self.message
         words = "stable" if self.stable else "unstable"
-        bounds = f" Bounds act: {', '.join(self.acting)}." if self.acting else ""
+        bounds = f" Active bounds: {', '.join(self.acting)}." if self.acting else ""
         if self.saturated:
-            bounds += f" Asked for more than their limits of effort: the motors of {', '.join(self.saturated)}."
+            bounds += f" Motors that would need more than their effort limit: {', '.join(self.saturated)}."
         steps = f"{self.iterations} step{'s' * (self.iterations != 1)}"
-        return f"Found in {steps}; it is {words}.{bounds} {self.remark}".rstrip()
+        return f"Found in {steps}; it is {words}.{bounds} {self.weighting_remark}".rstrip()
 
     @property
-    def remark(self) -> str:
+    def weighting_remark(self) -> str:
         """Explanation of the weighting of competing targets of different dimensions; empty if there are none."""
         missed = [name for name in self.targets if abs(self.residuals[name]) > SOLVED]
         known = dict(zip(self.system.output_names, self.system.units.outputs, strict=True))
@@ -94,14 +93,15 @@ class Found:
         if len(units) < 2:
             return ""
         return (
-            f"Targets in {listed(list(units))} compete: each counts by its error in SI, as a part of its value where "
+            f"Targets in {join_words(list(units))} compete: each counts by its error in SI, relative to its value "
+            f"where "
             "that is above 1, times its weight."
         )
 
-    def met(self) -> Found:
-        """Return the point itself. Raises ModelError if it does not fulfil the requirements."""
+    def raise_unless_fulfilled(self) -> OperatingPointResult:
+        """Return this result. Raises ModelError if it does not fulfil the requirements."""
         if not self.solved:
-            remedy = "" if f". {FREE}" in self.message else "Change its rows, or begin elsewhere."
+            remedy = "" if f". {FREE}" in self.message else "Change the requirements, or start from another pose."
             raise ModelError(self.message, where="operating point", remedy=remedy)
         return self
 
@@ -118,39 +118,41 @@ class Found:
         return begin | {"parameters": self.parameters} | ({"x0": self.x} if len(self.x) else {})
 
 
-Solve = Callable[[Mapping[str, Row], Point], Found]
+Solve = Callable[[Mapping[str, TrimRequirement], StatePoint], OperatingPointResult]
 
 
-def nearest_point(found: Found, rows: Mapping[str, Row], point: Point, solve: Solve) -> Found:
-    """Search the nearest point after a failed search: fixed outputs that are off become targets, while the other
-    requirements stay. Sometimes that leads to a solution after all.
+def find_nearest_point(
+    failed_result: OperatingPointResult, rows: Mapping[str, TrimRequirement], point: StatePoint, solve: Solve
+) -> OperatingPointResult:
+    """Find the nearest point after a failed search: outputs that miss their fixed values become targets, while all
+    other requirements stay. Sometimes this leads to a solution after all.
 
     solve(rows, point) : from a point on
     """
     off = [
         name
         for name, row in rows.items()
-        if row.kind == "fixed" and not row.of_input and _relative_error(found, row) > MET
+        if row.kind == "fixed" and not row.of_input and _relative_error(failed_result, row) > MET
     ]
-    if found.solved or not off or not found.iterations:
-        return found
+    if failed_result.solved or not off or not failed_result.iterations:
+        return failed_result
     near = solve({**rows, **{name: dataclasses.replace(rows[name], kind="target") for name in off}}, point)
-    steps = found.iterations + near.iterations
+    steps = failed_result.iterations + near.iterations
     if not near.solved:
-        return found
+        return failed_result
     if all(_relative_error(near, rows[name]) <= MET for name in off):
         met = solve(rows, point._replace(q=near.q, v=near.v))
-        return dataclasses.replace(met, iterations=steps + met.iterations) if met.solved else found
+        return dataclasses.replace(met, iterations=steps + met.iterations) if met.solved else failed_result
     units = dict(zip(near.system.output_names, near.system.units.outputs, strict=True))
     missed = [name for name in off if _relative_error(near, rows[name]) > MET]
     misses = [f"{name} is off by {near.residuals[name]:.4g} {units.get(name, '')}".rstrip() for name in missed]
-    words = f"No such point was found; at the nearest {listed(misses)}."
-    words += f" Bounds act: {listed(list(near.acting))}; widen them." if near.acting else ""
-    freed = found.message.partition(f". {FREE}")[2]
+    words = f"No such point was found; at the nearest {join_words(misses)}."
+    words += f" Bounds act: {join_words(list(near.acting))}; widen them." if near.acting else ""
+    freed = failed_result.message.partition(f". {FREE}")[2]
     words += f" {FREE}{freed}" if freed else ""
     return dataclasses.replace(near, solved=False, message=words, iterations=steps, targets=())
 
 
-def _relative_error(found: Found, row: Row) -> float:
+def _relative_error(result: OperatingPointResult, row: TrimRequirement) -> float:
     """Return the error of a row, relative to its value if that is above 1."""
-    return abs(found.residuals.get(row.name, 0.0)) / max(1.0, abs(row.value or 0.0))
+    return abs(result.residuals.get(row.name, 0.0)) / max(1.0, abs(row.value or 0.0))

@@ -17,10 +17,10 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from core.errors import ModelError, near_misses
+from core.errors import ModelError, suggest_names
 from core.mechanism import Mechanism
 from core.model import WORLD, Force, Model, Parameter
-from core.model.dimensions import dual, rate
+from core.model.dimensions import force_dimension, rate_dimension
 from core.model.edits import edits
 
 XYZ = ("x", "y", "z")
@@ -69,19 +69,19 @@ class Inputs:
         self._model: Model = mech.model.expanded
         self.table: list[Input] = []
         for name in names:
-            self.table += self._input_named(name)
+            self.table += self._inputs_with_name(name)
         twice = [each.name for k, each in enumerate(self.table) if each.name in {e.name for e in self.table[:k]}]
         if twice:
             raise ModelError(f"The input '{twice[0]}' is named twice.", where="inputs", remedy="Name it once.")
         changed = self._model is not mech.model.expanded
         self.mech = Mechanism(self._model) if changed else mech
 
-    def _input_named(self, name: str) -> Iterator[Input]:
+    def _inputs_with_name(self, name: str) -> Iterator[Input]:
         owner, _, what = name.rpartition(".")
         mech, model = self._given, self._given.model.expanded
         if what == "tau" and owner in mech.v_names:
             speed = mech.v_names.index(owner)
-            turns = speed_dimension(mech, speed) == "angular_velocity"
+            turns = dimension_of_speed(mech, speed) == "angular_velocity"
             return iter([Input(name, "torque" if turns else "force", speed=speed)])
         if what == "tau" and any(cut.name == owner and cut.info.nv == 1 for cut in mech.compiled.cuts):
             return iter([self._cut_joint_input(name, owner)])
@@ -103,7 +103,7 @@ class Inputs:
         return name
 
     def _cut_joint_input(self, name: str, joint: str) -> Input:
-        dimension = dual(self._model.find("joints", joint).info.coordinate_dimensions[0])
+        dimension = force_dimension(self._model.find("joints", joint).info.coordinate_dimensions[0])
         added = self._add_parameter(dimension)
         motor = edits.unused_name(self._model, "forces", f"{joint}_motor")
         self._model = edits.add(self._model, Force(name=motor, kind="joint", joint=joint, law=f"-({added})"))
@@ -116,7 +116,7 @@ class Inputs:
                 where=f"input '{name}'",
                 remedy=f"Use '{force.b}.force'." if force.kind == "wrench" else "Use a line or joint force.",
             )
-        dimension = dual(force.along(self._model, None))
+        dimension = force_dimension(force.along(self._model, None))
         added = self._add_parameter(dimension)
         law = added if force.law is None else f"({force.law}) + {added}"
         self._model = edits.change(self._model, "forces", force.name, law=law)
@@ -126,16 +126,16 @@ class Inputs:
         rows = self._given.compiled.rows
         row = next(k for k, each in enumerate(rows) if each.collection == "drivers" and each.element == driver)
         measured = self._given.model.expanded.find("drivers", driver).along(self._given.model.expanded, 0)
-        dimensions = (measured, rate(measured), rate(rate(measured)))
+        dimensions = (measured, rate_dimension(measured), rate_dimension(rate_dimension(measured)))
         for order in range(3):
             yield Input(name + ORDERS[order], dimensions[order], row=row, order=order)
 
-    def _gravity_input(self, name: str, what: str) -> Iterator[Input]:
+    def _gravity_input(self, name: str, component: str) -> Iterator[Input]:
         gravity = self._given.model.expanded.world.gravity
-        axes = XYZ if name == "gravity" else (what,)
+        axes = XYZ if name == "gravity" else (component,)
         if gravity.kind != "uniform" or not set(axes) <= set(XYZ):
-            uniform = "gravity.x, gravity.y and gravity.z are."
-            remedy = f"Of uniform gravity {uniform}" if gravity.kind != "uniform" else f"But {uniform}"
+            uniform = "gravity.x, gravity.y and gravity.z are inputs."
+            remedy = f"With uniform gravity, {uniform}" if gravity.kind != "uniform" else f"Only {uniform}"
             raise ModelError(f"'{name}' is not an input of this machine.", where="inputs", remedy=remedy)
         for axis in axes:
             added = self._add_parameter("acceleration")
@@ -158,7 +158,7 @@ class Inputs:
         if frame not in frames or what not in ("force", "torque", "wrench") or (what == "wrench" and len(axes) == 1):
             asked = name if len(axes) == 3 else f"{name}.{axes[0]}"
             raise ModelError(
-                f"There is no input '{asked}'.", where="inputs", remedy=near_misses(asked, input_names(self._given))
+                f"There is no input '{asked}'.", where="inputs", remedy=suggest_names(asked, input_names(self._given))
             )
         for kind in ("torque", "force") if what == "wrench" else (what,):
             added = {axis: self._add_parameter(kind) for axis in axes}
@@ -175,6 +175,6 @@ class Inputs:
                 yield Input(f"{frame}.{kind}.{axis}", kind, parameter=added[axis])
 
 
-def speed_dimension(mech: Mechanism, speed: int) -> str:
+def dimension_of_speed(mech: Mechanism, speed: int) -> str:
     """Return the dimension of a speed."""
     return mech.compiled.coordinates.speed_dimensions[speed]

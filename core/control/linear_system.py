@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.control.exchange import Read, from_control, from_npz, to_control, to_mat, to_npz
-from core.errors import ModelError, listed, near_misses
-from core.model.formula.numerals import readable
+from core.control.exchange import ImportedSystem, from_control, from_npz, to_control, to_mat, to_npz
+from core.errors import ModelError, join_words, suggest_names
+from core.model.formula.numerals import format_readable
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -25,12 +25,12 @@ Complex = NDArray[np.complex128]
 NEGLIGIBLE = 1e-10
 """Fraction of the largest entry below which a direction of the staircase form counts as zero."""
 UNREACHED = 1e-9
-"""Fraction of the largest controllability or observability of any vibration mode below which a mode counts as
-uncontrollable or unobservable."""
+"""Fraction of the largest controllability or observability of any mode below which a mode counts as uncontrollable or
+unobservable."""
 
 
 class Units(NamedTuple):
-    """SI units, as text, of states, inputs and outputs."""
+    """SI units of states, inputs and outputs, as text."""
 
     states: tuple[str, ...]
     inputs: tuple[str, ...]
@@ -120,12 +120,13 @@ class LinearSystem:
 
     @property
     def zeros(self) -> Complex:
-        """Invariant zeros, 1/s: rates at which inputs do not appear at the outputs, including uncontrollable and
-        unobservable modes."""
-        return invariant_zeros(self.A, self.B, self.C, self.D)
+        """Invariant zeros, 1/s: rates of input signals that do not appear at the outputs; uncontrollable and
+        unobservable modes are included."""
+        return compute_invariant_zeros(self.A, self.B, self.C, self.D)
 
     def selected(self, inputs: Sequence[str] | str = (), outputs: Sequence[str] | str = ()) -> LinearSystem:
-        """Return the system with some inputs and outputs, default all. Raises ModelError naming unknown ones."""
+        """Return the system with some of the inputs and outputs, default all. Raises ModelError that names unknown
+        ones."""
         m, p = (
             _indices_of_names(inputs, self.input_names, "input"),
             _indices_of_names(outputs, self.output_names, "output"),
@@ -167,8 +168,10 @@ class LinearSystem:
 
     def step_response(self, time: ArrayLike) -> Array:
         """Return (k, p, m) outputs over times (s, equal steps from 0) for a unit step of each input."""
-        t, n, m = _equal_step(time), len(self.A), self.B.shape[1]
-        moved = _exponential(np.block([[self.A, self.B], [np.zeros((m, n + m))]]) * (t[1] - t[0] if len(t) > 1 else 0))
+        t, n, m = _check_equal_steps(time), len(self.A), self.B.shape[1]
+        moved = _matrix_exponential(
+            np.block([[self.A, self.B], [np.zeros((m, n + m))]]) * (t[1] - t[0] if len(t) > 1 else 0)
+        )
         x = np.concatenate([np.zeros((n, m)), np.eye(m)])
         out = np.empty((len(t), len(self.C), m))
         for k in range(len(t)):
@@ -182,8 +185,8 @@ class LinearSystem:
 
     def free_response(self, time: ArrayLike, start: ArrayLike) -> Array:
         """Return (k, p) or (k, p, r) outputs from initial states (n,) or (n, r) without inputs."""
-        t, x = _equal_step(time), np.asarray(start, dtype=float)
-        moved = _exponential(self.A * (t[1] - t[0] if len(t) > 1 else 0))
+        t, x = _check_equal_steps(time), np.asarray(start, dtype=float)
+        moved = _matrix_exponential(self.A * (t[1] - t[0] if len(t) > 1 else 0))
         out = np.empty((len(t), len(self.C), *x.shape[1:]))
         for k in range(len(t)):
             out[k] = self.C @ x
@@ -193,13 +196,13 @@ class LinearSystem:
     # ----------------------------------------------------------------------------------- modes by their names
 
     def mode_views(self) -> tuple[ModeView, ...]:
-        """Modes with their controllability and observability, slowest first, conjugate pairs once. Modes of a multiple
-        pole share one value."""
+        """Modes with their controllability and observability, slowest first, conjugate pairs once. The modes of a
+        multiple pole share one value."""
         import scipy.linalg
 
         if not len(self.A):
             return ()
-        scaled, scale = _balanced_matrix(self.A)
+        scaled, scale = _balance_matrix(self.A)
         values, left, right = scipy.linalg.eig(scaled, left=True, right=True)
         reach = np.abs(left.conj().T @ (self.B / scale[:, None]))
         seen = np.abs((self.C * scale) @ right).T
@@ -222,28 +225,28 @@ class LinearSystem:
         """Return sentences on joints stuck by friction, motors at their limits, and uncontrollable and unobservable
         modes."""
         limits = (
-            (self.saturated, "gives its limit of effort"),
-            (self.limited, "holds its limit of speed"),
-            (self.overrun, "gives nothing, as loads are as fast as its limit of speed"),
+            (self.saturated, "is at its effort limit"),
+            (self.limited, "is at its speed limit"),
+            (self.overrun, "exerts no force, since the load moves at its speed limit"),
         )
-        found = [stuck_sentence(self.stuck)] if self.stuck else []
+        found = [sticking_joints_sentence(self.stuck)] if self.stuck else []
         found += [
-            f"The motor of {_listed(names)} {words}: being asked for more changes nothing."
+            f"The motor of {_format_name_list(names)} {words}: a larger command changes nothing."
             for names, words in limits
             if names
         ]
         for mode in self.mode_views():
-            if self.input_names and not self._passes_hautus_test(mode.pole, inputs=True):
-                found.append(f"{_mode_name(mode)} is not reached by {_listed(self.input_names)}.")
-            if self.output_names and not self._passes_hautus_test(mode.pole, inputs=False):
-                found.append(f"{_mode_name(mode)} is not seen by {_listed(self.output_names)}.")
+            if self.input_names and not self._has_full_hautus_rank(mode.pole, inputs=True):
+                found.append(f"{_describe_mode(mode)} is not controllable from {_format_name_list(self.input_names)}.")
+            if self.output_names and not self._has_full_hautus_rank(mode.pole, inputs=False):
+                found.append(f"{_describe_mode(mode)} is not observable from {_format_name_list(self.output_names)}.")
         return tuple(dict.fromkeys(found))
 
-    def _passes_hautus_test(self, pole: complex, inputs: bool) -> bool:
+    def _has_full_hautus_rank(self, pole: complex, inputs: bool) -> bool:
         """Return True if [λ − A, B] has full rank (Hautus test), so that the inputs control all motions of this
         pole."""
         A, W = (self.A, self.B) if inputs else (self.A.T, self.C.T)
-        scaled, scale = _balanced_matrix(A)
+        scaled, scale = _balance_matrix(A)
         moved = W / scale[:, None]
         size = np.linalg.norm(moved, axis=0)
         pencil = np.concatenate([pole * np.eye(len(A)) - scaled, moved / np.where(size > 0.0, size, 1.0)], axis=1)
@@ -253,12 +256,12 @@ class LinearSystem:
     @property
     def controllable(self) -> bool:
         """True if all modes are controllable."""
-        return all(self._passes_hautus_test(mode.pole, inputs=True) for mode in self.mode_views())
+        return all(self._has_full_hautus_rank(mode.pole, inputs=True) for mode in self.mode_views())
 
     @property
     def observable(self) -> bool:
         """True if all modes are observable."""
-        return all(self._passes_hautus_test(mode.pole, inputs=False) for mode in self.mode_views())
+        return all(self._has_full_hautus_rank(mode.pole, inputs=False) for mode in self.mode_views())
 
     # ------------------------------------------------------------------------------------------------- ways out
 
@@ -275,7 +278,7 @@ class LinearSystem:
     @staticmethod
     def from_control(system: Any) -> LinearSystem:
         """Convert a continuous control.StateSpace; its operating point is zero."""
-        return _system_from(from_control(system))
+        return _system_from_imported(from_control(system))
 
     def to_npz(self, path: str | os.PathLike[str]) -> None:
         """Write matrices, operating point, names and units to a NumPy archive. Raises FileError."""
@@ -284,7 +287,7 @@ class LinearSystem:
     @staticmethod
     def from_npz(path: str | os.PathLike[str]) -> LinearSystem:
         """Read a file written by `to_npz`. Raises FileError."""
-        return _system_from(from_npz(path))
+        return _system_from_imported(from_npz(path))
 
     def to_mat(self, path: str | os.PathLike[str]) -> None:
         """Write a MATLAB file (version 5) with the content of `to_npz`. Raises FileError."""
@@ -292,14 +295,14 @@ class LinearSystem:
 
 
 STACKED = ("A", "B", "C", "D", "x0", "u0", "y0", "residual", "q", "v", "a", "tau", "basis")
-"""Fields of linear systems along a run that are stacked in arrays with time first."""
+"""Fields of linear systems along a run that are stacked into arrays with time as the first axis."""
 
 
-class SystemsOfArrays(Sequence[LinearSystem]):
-    """Sequence of systems with equal names, each built from arrays (n, …) on access."""
+class SystemsFromArrays(Sequence[LinearSystem]):
+    """Sequence of systems with equal names; each is built from arrays (n, …) when it is accessed."""
 
-    def __init__(self, like: LinearSystem, time: Array, arrays: Mapping[str, Array]) -> None:
-        self._like, self._time, self.arrays = like, time, arrays
+    def __init__(self, template: LinearSystem, time: Array, arrays: Mapping[str, Array]) -> None:
+        self._like, self._time, self.arrays = template, time, arrays
 
     def __len__(self) -> int:
         return len(self._time)
@@ -313,11 +316,12 @@ class SystemsOfArrays(Sequence[LinearSystem]):
         return replace(self._like, time=float(self._time[k]), modes=(), **own)
 
 
-class SystemsInTurn(Sequence[LinearSystem]):
-    """Sequence of systems composed of several sequences. place : (n, 2) index of the sequence, and index in it"""
+class ConcatenatedSystems(Sequence[LinearSystem]):
+    """Sequence of systems composed of several sequences; an array (n, 2) gives, for each system, the index of its
+    sequence and its index in it."""
 
-    def __init__(self, parts: Sequence[Sequence[LinearSystem]], place: NDArray[np.int64]) -> None:
-        self._parts, self._place = parts, place
+    def __init__(self, parts: Sequence[Sequence[LinearSystem]], positions: NDArray[np.int64]) -> None:
+        self._parts, self._place = parts, positions
 
     def __len__(self) -> int:
         return len(self._place)
@@ -331,7 +335,7 @@ class SystemsInTurn(Sequence[LinearSystem]):
 
 @dataclass(frozen=True, eq=False)
 class LinearSystems:
-    """Linear systems at times of a run, in the same coordinates between the times in `changes`.
+    """Linear systems at times of a run; between the times in `changes` they have the same coordinates.
 
     A, B, C, D, x0, u0, y0, residual have the time first, where the states are the same all along.
     """
@@ -358,12 +362,13 @@ class LinearSystems:
 
     @property
     def poles(self) -> Complex:
-        """Poles (k, n) at each time, followed from one to the next."""
-        return matched_rows([system.poles for system in self.systems])
+        """Poles (k, n) at each time, tracked from one time to the next."""
+        return match_rows([system.poles for system in self.systems])
 
 
-def matched_rows(rows: Sequence[Complex]) -> Complex:
-    """Reorder rows of equal length, (k, n), so that each is as near as possible to the one before."""
+def match_rows(rows: Sequence[Complex]) -> Complex:
+    """Reorder the entries of rows of equal length, (k, n), so that each row is as near as possible to the one
+    before."""
     import scipy.optimize
 
     ordered: list[Complex] = []
@@ -375,40 +380,40 @@ def matched_rows(rows: Sequence[Complex]) -> Complex:
     return np.array(ordered)
 
 
-def _system_from(found: Read) -> LinearSystem:
-    """Build a linear system from one read from another program."""
-    states, inputs, outputs = found.names
-    x, w, y, residual = found.point
-    A, B, C, D = found[:4]
-    return LinearSystem(A, B, C, D, states, inputs, outputs, Units(*found.units), x, w, y, residual)
+def _system_from_imported(imported: ImportedSystem) -> LinearSystem:
+    """Build a linear system from one imported from another program."""
+    states, inputs, outputs = imported.names
+    x, w, y, residual = imported.point
+    A, B, C, D = imported[:4]
+    return LinearSystem(A, B, C, D, states, inputs, outputs, Units(*imported.units), x, w, y, residual)
 
 
-def invariant_zeros(A: Array, B: Array, C: Array, D: Array) -> Complex:
-    """Return the invariant zeros of any system, square or not, by reducing it until D is square and invertible; they
-    are then the eigenvalues of A − B D⁻¹ C."""
-    scaled, scale = _balanced_matrix(A)
+def compute_invariant_zeros(A: Array, B: Array, C: Array, D: Array) -> Complex:
+    """Return the invariant zeros of any system, square or not: it is reduced until D is square and invertible; the
+    zeros are then the eigenvalues of A − B D⁻¹ C."""
+    scaled, scale = _balance_matrix(A)
     B, C = B / scale[:, None], C * scale
     rows, columns = (
         np.max(np.abs(each), axis=k, initial=0.0) for each, k in ((np.hstack([C, D]), 1), (np.vstack([B, D]), 0))
     )
     rows, columns = (np.where(each > 0.0, each, 1.0) for each in (rows, columns))
-    A, B, C, D = _reduced_system(scaled, B / columns, C / rows[:, None], D / rows[:, None] / columns)
-    A, C, B, D = (each.T for each in _reduced_system(A.T, C.T, B.T, D.T))
+    A, B, C, D = _reduce_system(scaled, B / columns, C / rows[:, None], D / rows[:, None] / columns)
+    A, C, B, D = (each.T for each in _reduce_system(A.T, C.T, B.T, D.T))
     if not len(A) or not D.size:
         return np.linalg.eigvals(A).astype(complex) if len(A) and not D.size else np.zeros(0, dtype=complex)
     found = np.linalg.eigvals(A - B @ np.linalg.solve(D, C))
     return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 9)))], dtype=complex)
 
 
-def _row_sizes(A: Array) -> Array:
+def _largest_entry_of_rows(A: Array) -> Array:
     """Return the largest absolute entry of each row of a matrix (r, c) as (r,); 1 for zero rows."""
     found = np.max(np.abs(A), axis=1, initial=0.0)
     return np.where(found > 0.0, found, 1.0)
 
 
-def _reduced_system(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
-    """Reduce a system to one with the same zeros and D of full row rank: outputs without direct term fix states, which
-    are removed."""
+def _reduce_system(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
+    """Reduce a system to one with the same zeros and D of full row rank: outputs without direct term determine states,
+    which are removed."""
     size = max(float(np.max(np.abs(each), initial=0.0)) for each in (A, B, C, D)) or 1.0
     while True:
         U, sigma, _ = np.linalg.svd(D) if D.size else (np.eye(len(D)), np.zeros(0), None)
@@ -426,7 +431,7 @@ def _reduced_system(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Arra
         A, B = A[:stay, :stay], B[:stay]
 
 
-def _balanced_matrix(A: Array) -> tuple[Array, Array]:
+def _balance_matrix(A: Array) -> tuple[Array, Array]:
     """Balance a matrix: return (S⁻¹ A S, diagonal of S) with rows and columns of similar size."""
     import scipy.linalg.lapack
 
@@ -436,13 +441,13 @@ def _balanced_matrix(A: Array) -> tuple[Array, Array]:
     return np.asarray(balanced), np.asarray(scale)
 
 
-def _exponential(A: Array) -> Array:
+def _matrix_exponential(A: Array) -> Array:
     import scipy.linalg
 
     return np.asarray(scipy.linalg.expm(A)) if len(A) else A
 
 
-def _equal_step(time: ArrayLike) -> Array:
+def _check_equal_steps(time: ArrayLike) -> Array:
     t = np.atleast_1d(np.asarray(time, dtype=float))
     steps = np.diff(t)
     if abs(t[0]) > 0.0 or (len(steps) and not (steps > 0.0).all()) or np.ptp(steps) > 1e-9 * max(t[-1], 1e-300):
@@ -454,26 +459,26 @@ def _equal_step(time: ArrayLike) -> Array:
     return t
 
 
-def _indices_of_names(asked: Sequence[str] | str, names: Sequence[str], word: str) -> list[int]:
-    wanted = (asked,) if isinstance(asked, str) else tuple(asked)
+def _indices_of_names(requested: Sequence[str] | str, names: Sequence[str], noun: str) -> list[int]:
+    wanted = (requested,) if isinstance(requested, str) else tuple(requested)
     for name in wanted:
         if name not in names:
-            raise ModelError(f"The system has no {word} '{name}'.", where=f"{word}s", remedy=near_misses(name, names))
+            raise ModelError(f"The system has no {noun} '{name}'.", where=f"{noun}s", remedy=suggest_names(name, names))
     return [names.index(name) for name in wanted] if wanted else list(range(len(names)))
 
 
-def stuck_sentence(names: Sequence[str]) -> str:
-    """Return a sentence on coordinates that stick by dry friction."""
+def sticking_joints_sentence(names: Sequence[str]) -> str:
+    """Return a sentence that names the coordinates stuck by dry friction."""
     one = len(names) == 1
-    held = "is held by dry friction and is no state" if one else "are held by dry friction and are no states"
-    return f"{listed(names)} {held}: ask without friction for {'its' if one else 'their'} motion."
+    held = "is held by dry friction and is not a state" if one else "are held by dry friction and are not states"
+    return f"{join_words(names)} {held}: linearise without friction for {'its' if one else 'their'} motion."
 
 
-def _mode_name(mode: ModeView) -> str:
-    kind = f"{mode.frequency:.3g} Hz" if mode.frequency else f"λ = {readable(f'{mode.pole.real:.3g}')} 1/s"
+def _describe_mode(mode: ModeView) -> str:
+    kind = f"{mode.frequency:.3g} Hz" if mode.frequency else f"λ = {format_readable(f'{mode.pole.real:.3g}')} 1/s"
     return f"Mode {mode.number}, {kind},"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _format_name_list(names: Sequence[str]) -> str:
     shown = list(names[:4]) + (["…"] if len(names) > 4 else [])
     return ", ".join(shown)

@@ -20,22 +20,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.analysis.held_state import HeldState, speeds_named, well_conditioned_speeds
-from core.analysis.linearisation import SmallMotions, modes_of, names_of, reduction, small_motions, states_at_rest
+from core.analysis.held_state import ConstrainedState, speeds_by_name, well_conditioned_speeds
+from core.analysis.linearisation import (
+    SmallMotions,
+    force_states_at_rest,
+    kept_state_names,
+    linearise_small_motions,
+    reduce_states,
+    vibration_modes,
+)
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.named_values import one_state, unknown_name_error
-from core.constraints.rest_position import size_of
-from core.control.inputs import Input, Inputs, speed_dimension
+from core.constraints.named_values import single_state, unknown_name_error
+from core.constraints.rest_position import characteristic_length
+from core.control.inputs import Input, Inputs, dimension_of_speed
 from core.control.linear_system import LinearSystem, Units
-from core.control.outputs import Outputs, OutputSlopes
+from core.control.outputs import OutputDerivatives, OutputFunctions
 from core.errors import ModelError
 from core.later import dataclass
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
 from core.model.units import DERIVED, SI
-from core.numerics.matrix_forms import dense
-from core.numerics.rank import solver
-from core.programs.derivatives import Equations, derivatives
+from core.numerics.matrix_forms import to_dense
+from core.numerics.rank import least_squares_solver
+from core.programs.derivatives import EquationDerivatives, program_derivatives
 
 Array = NDArray[np.float64]
 
@@ -43,11 +50,11 @@ Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 WORST_CONDITION = 1e6
-"""Condition number of the motions in the independent coordinates above which other coordinates are chosen along a run.
-"""
+"""Condition number of the motions in terms of the independent coordinates above which other coordinates are chosen
+along a run."""
 NOT_UNIQUE = 1e-7
-"""Fraction of an output's derivative by constraint forces below which it counts as independent of redundant
-constraints."""
+"""Fraction of an output's derivative with respect to constraint forces below which it counts as independent of
+redundant constraints."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +90,7 @@ class DescriptorSystem:
         return np.asarray(alpha[finite] / beta[finite], dtype=complex)
 
     def frequency_response(self, omega: ArrayLike) -> Complex:
-        """Return (k, p, m) C (iω E − A)⁻¹ B + D at ω, rad/s; redundant multipliers are those of minimum norm."""
+        """Return (k, p, m) C (iω E − A)⁻¹ B + D at ω, rad/s; redundant multipliers have minimum norm."""
         rates = np.atleast_1d(np.asarray(omega, dtype=float))
         found = [
             self.C @ (np.linalg.pinv(1j * rate * self.E - self.A, rcond=1e-13) @ self.B) + self.D for rate in rates
@@ -91,38 +98,56 @@ class DescriptorSystem:
         return np.array(found, dtype=complex)
 
 
-def descriptor(
-    held: HeldState, e: Equations, y: OutputSlopes, a: Array, seen: Array, names: tuple[tuple[str, ...], ...]
+def build_descriptor_system(
+    closed_state: ConstrainedState,
+    state_derivatives: EquationDerivatives,
+    y: OutputDerivatives,
+    a: Array,
+    direct_effect: Array,
+    names: tuple[tuple[str, ...], ...],
 ) -> DescriptorSystem:
-    """Build the descriptor system about a closed state. e : derivatives by all states, columns of inputs; seen : (p, m)
-    direct effect of the inputs on y; names : of speeds, states of force elements, inputs, outputs"""
+    """Build the descriptor system about a closed state. state_derivatives : with respect to all states, with columns of
+    inputs; direct_effect : (p, m) of the inputs on y; names : of speeds, states of force elements, inputs, outputs"""
     speeds, states, inputs, outputs = names
-    G, mass = dense(held.rows), held.constraints.compiled.mass_matrix(held.q, held.constraints.p)
+    G, mass = (
+        to_dense(closed_state.rows),
+        closed_state.constraints.compiled.mass_matrix(closed_state.q, closed_state.constraints.p),
+    )
     nv, nx, m, rows = len(speeds), len(states), len(inputs), len(G)
     one, none = np.eye(nv), np.zeros
-    levels = np.array([row.level for row in held.constraints.names] + [1] * (rows - held.constraints.rows), dtype=int)
+    levels = np.array(
+        [row.level for row in closed_state.constraints.names] + [1] * (rows - closed_state.constraints.rows), dtype=int
+    )
     on = [np.where((levels == level)[:, None], 1.0, 0.0) for level in range(3)]
-    holds = [on[0] * G + on[1] * e.Gv_q + on[2] * e.g_q, on[1] * G + on[2] * e.g_v, on[2] * G]
+    holds = [
+        on[0] * G + on[1] * state_derivatives.Gv_q + on[2] * state_derivatives.g_q,
+        on[1] * G + on[2] * state_derivatives.g_v,
+        on[2] * G,
+    ]
     A = np.block(
         [
-            [e.turn, one, none((nv, nv)), none((nv, rows)), none((nv, nx))],
+            [state_derivatives.turn, one, none((nv, nv)), none((nv, rows)), none((nv, nx))],
             [none((nv, nv)), none((nv, nv)), one, none((nv, rows)), none((nv, nx))],
-            [e.f_q, e.f_v, mass, -G.T, e.f_x],
+            [state_derivatives.f_q, state_derivatives.f_v, mass, -G.T, state_derivatives.f_x],
             [*holds, none((rows, rows)), none((rows, nx))],
-            [e.x_q, e.x_v, none((nx, nv)), none((nx, rows)), e.x_x],
+            [state_derivatives.x_q, state_derivatives.x_v, none((nx, nv)), none((nx, rows)), state_derivatives.x_x],
         ]
     )
     E = np.diag(np.concatenate([np.ones(2 * nv), none(nv + rows), np.ones(nx)]))
-    held_by = on[0] * e.s_p + on[1] * e.Gv_p + on[2] * e.g_p
-    B = np.concatenate([none((2 * nv, m)), e.f_p, held_by, e.x_p])
-    y_l = np.concatenate([y.y_l, none((len(y.y_l), rows - held.constraints.rows))], axis=1)
+    held_by = on[0] * state_derivatives.s_p + on[1] * state_derivatives.Gv_p + on[2] * state_derivatives.g_p
+    B = np.concatenate([none((2 * nv, m)), state_derivatives.f_p, held_by, state_derivatives.x_p])
+    y_l = np.concatenate([y.y_l, none((len(y.y_l), rows - closed_state.constraints.rows))], axis=1)
     C = np.concatenate([y.y_q, y.y_v, y.y_a, y_l, y.y_x], axis=1)
-    loops = [f"{row}.force" for row in held.constraints.names] + ["friction"] * (rows - held.constraints.rows)
+    loops = [f"{row}.force" for row in closed_state.constraints.names] + ["friction"] * (
+        rows - closed_state.constraints.rows
+    )
     named = [f"{name}.{word}" for word in "qva" for name in speeds] + loops + list(states)
-    return DescriptorSystem(E, A, B, C, seen, tuple(named), inputs, outputs, held.q, held.v, a, y.y[:, 0])
+    return DescriptorSystem(
+        E, A, B, C, direct_effect, tuple(named), inputs, outputs, closed_state.q, closed_state.v, a, y.y[:, 0]
+    )
 
 
-class Point(NamedTuple):
+class StatePoint(NamedTuple):
     """A state: q (nq,), v, tau (nv,), x (nx,) or None for states of force elements at rest, p (n_p,), t s."""
 
     mech: Mechanism
@@ -134,16 +159,16 @@ class Point(NamedTuple):
     t: float
 
 
-def input_points(mech: Mechanism, at: Any, v: Any, tau: Any, p: Values, t: float) -> Point:
-    """Convert a state from the forms that scripts give. at : (nq,), default the home configuration; v, tau : (nv,) or
-    by name"""
+def point_from_arguments(mech: Mechanism, pose: Any, v: Any, tau: Any, p: Values, t: float) -> StatePoint:
+    """Convert a state from the forms that scripts use. The pose is (nq,), by default the home configuration; v, tau :
+    (nv,) or by name"""
     values = mech.parameter_values(p)
     rest = mech.rest() if p is None else mech.rest(values)
-    q = rest if at is None else one_state(mech.compiled, at)
-    return Point(mech, q, v, joint_force_values(mech, tau), None, values, t)
+    q = rest if pose is None else single_state(mech.compiled, pose)
+    return StatePoint(mech, q, v, joint_forces_from_argument(mech, tau), None, values, t)
 
 
-def joint_force_values(mech: Mechanism, tau: Any) -> Array:
+def joint_forces_from_argument(mech: Mechanism, tau: Any) -> Array:
     """Return joint forces (nv,) given as an array or by name. Raises ModelError."""
     if not isinstance(tau, Mapping):
         return np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float)
@@ -154,7 +179,8 @@ def joint_force_values(mech: Mechanism, tau: Any) -> Array:
 
 
 class Lineariser:
-    """Linearises one machine with fixed inputs and outputs: derivatives are built once and evaluated at many states."""
+    """Linearises one machine with fixed inputs and outputs; the derivatives are built once and evaluated at many
+    states."""
 
     def __init__(
         self,
@@ -171,13 +197,13 @@ class Lineariser:
         names = self.mech.p_names
         self._parameters = tuple(names.index(each.parameter) for each in self.inputs.table if each.parameter)
         self.by_parameters = bool(self._parameters)
-        self.derivatives = derivatives(self.mech.compiled.program, self._parameters)
-        self.outputs = Outputs(self.mech, outputs, self._parameters, self.values(p))
+        self.derivatives = program_derivatives(self.mech.compiled.program, self._parameters)
+        self.outputs = OutputFunctions(self.mech, outputs, self._parameters, self.values(p))
         self._holding: tuple[tuple[bytes, float], PositionConstraints] | None = None
         self._driven = _DriverStates(self.mech, self.inputs.table, driver_as)
 
     def values(self, p: Array) -> Array:
-        """Extend the model's parameter values by those of the added inputs: (n_p,)."""
+        """Extend the model's parameter values by those of the added inputs, to (n_p,)."""
         if len(p) == len(self.mech.p_names):
             return np.asarray(p, dtype=float)
         return self.mech.parameter_values(dict(zip(self.given.p_names, p, strict=True)))
@@ -185,9 +211,9 @@ class Lineariser:
     @cached_property
     def size(self) -> float:
         """Characteristic length of the machine, m."""
-        return size_of(self.mech.compiled, None)
+        return characteristic_length(self.mech.compiled, None)
 
-    def input_values(self, point: Point) -> Array:
+    def input_values(self, point: StatePoint) -> Array:
         """Return the input values (m,) at a point of the given machine; added inputs are 0."""
         p = self.values(point.p)
         found = []
@@ -197,7 +223,7 @@ class Lineariser:
             found.append(point.tau[each.speed] if each.speed >= 0 else of_parameter + base)
         return np.array(found, dtype=float)
 
-    def with_input_values(self, point: Point, values: Array) -> Point:
+    def with_input_values(self, point: StatePoint, values: Array) -> StatePoint:
         """Return the point of the extended machine with these input values (m,)."""
         tau, p = point.tau.copy(), np.array(point.p)
         for each, value in zip(self.inputs.table, values, strict=True):
@@ -209,66 +235,80 @@ class Lineariser:
         return point._replace(tau=tau, p=p)
 
     def at(
-        self, point: Point, named: Sequence[str] = (), kept: Sequence[str] = (), motors: bool | None = None
+        self,
+        point: StatePoint,
+        independent_speeds: Sequence[str] = (),
+        previous_speeds: Sequence[str] = (),
+        motors: bool | None = None,
     ) -> LinearSystem:
-        """Return the linear system at a state. named : independent speeds; kept : previous ones, to be kept while well
-        conditioned; motors : True if motor limits act, default as in the constructor"""
+        """Return the linear system at a state, in the named independent speeds, or in previous ones as long as they are
+        well conditioned; motors : True if motor limits act, default as in the constructor"""
         mech, p = self.mech, self.values(point.p)
-        at = self._constrained_state(point, named, kept, self.motors if motors is None else motors)
+        at = self._close_and_differentiate(
+            point, independent_speeds, previous_speeds, self.motors if motors is None else motors
+        )
         held, slopes, a, x, chosen = at.state, at.slopes, at.a, at.x, at.chosen
         q, v = held.q, held.v
-        found = reduction(mech, slopes)
-        small = small_motions(held, slopes, found, at.B, chosen)
+        found = reduce_states(mech, slopes)
+        small = linearise_small_motions(held, slopes, found, at.B, chosen)
         C, D, y0 = self._output_matrices(at, small, p)
-        names = (*(mech.v_names[i] for i in chosen), *names_of(mech, found))
+        names = (*(mech.v_names[i] for i in chosen), *kept_state_names(mech, found))
         x_rate = mech.x_rate(q, v, x, p=p, t=point.t)[found.kept] if mech.nx else np.zeros(0)
         rest = _EvaluatedState(q, v, a, x, x_rate, point, chosen, found.kept, held, p)
-        return self._assembled_system(small, C, D, y0, rest, names)
+        return self._assemble_system(small, C, D, y0, rest, names)
 
-    def _constrained_state(
-        self, point: Point, named: Sequence[str], kept: Sequence[str], motors: bool
+    def _close_and_differentiate(
+        self, point: StatePoint, independent_speeds: Sequence[str], previous_speeds: Sequence[str], motors: bool
     ) -> _ConstrainedState:
-        """Close the loops at a point, and return its state with the derivatives there."""
+        """Close the loops at a point, and return the resulting state with its derivatives."""
         mech, p = self.mech, self.values(point.p)
-        constraints = self._constraints(p, point.t)
+        constraints = self._position_constraints(p, point.t)
         speeds = {} if point.v is None else point.v
-        q, v = map(np.asarray, mech.assemble(one_state(mech.compiled, point.q), speeds, p=p, t=point.t, limits=False))
-        x = states_at_rest(constraints, q) if point.x is None else np.asarray(point.x, dtype=float)
-        held = HeldState(constraints, q, v, point.tau, x, self._friction, motors)
-        N = held.motions
-        chosen = speeds_named(mech, named, N) if named else self._choose_speeds(constraints, N, kept)
+        q, v = map(
+            np.asarray, mech.assemble(single_state(mech.compiled, point.q), speeds, p=p, t=point.t, limits=False)
+        )
+        x = force_states_at_rest(constraints, q) if point.x is None else np.asarray(point.x, dtype=float)
+        held = ConstrainedState(constraints, q, v, point.tau, x, self._friction, motors)
+        N = held.free_motions
+        chosen = (
+            speeds_by_name(mech, independent_speeds, N)
+            if independent_speeds
+            else self._choose_independent_speeds(constraints, N, previous_speeds)
+        )
         B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
         a, multipliers, carried = held.motion(B, chosen)
         state = {"q": q, "v": v, "u": a, "x": x, "t": mech.clock(point.t, p)}
-        slopes = held.slopes(self._input_columns(self.derivatives(state, multipliers, p), held), a, carried)
+        slopes = held.extend_derivatives(self._input_columns(self.derivatives(state, multipliers, p), held), a, carried)
         return _ConstrainedState(held, slopes, a, multipliers, x, chosen, B)
 
-    def descriptor_at(self, point: Point) -> DescriptorSystem:
-        """Return the system at a state in all coordinates and multipliers."""
-        at, p = self._constrained_state(point, (), (), self.motors), self.values(point.p)
+    def descriptor_system_at(self, point: StatePoint) -> DescriptorSystem:
+        """Return the descriptor system at a state, in all coordinates and multipliers."""
+        at, p = self._close_and_differentiate(point, (), (), self.motors), self.values(point.p)
         y = self.outputs(at.state.q, at.state.v, at.a, at.multipliers, at.x, at.state.tau, p, point.t)
         inputs = tuple(each.name for each in self.inputs.table)
-        seen = self._with_direct_effect(y, np.zeros((len(self.outputs.names), len(inputs))), at.state)
+        seen = self._add_direct_effect(y, np.zeros((len(self.outputs.names), len(inputs))), at.state)
         names = (self.mech.v_names, self.mech.x_names, inputs, tuple(self.outputs.names))
-        return descriptor(at.state, at.slopes, y, at.a, seen, names)
+        return build_descriptor_system(at.state, at.slopes, y, at.a, seen, names)
 
-    def _constraints(self, p: Array, t: float) -> PositionConstraints:
-        """Return the position constraints for these parameters and time; the last ones are cached."""
+    def _position_constraints(self, p: Array, t: float) -> PositionConstraints:
+        """Return the position constraints for these parameters and this time; the last ones are cached."""
         key = p.tobytes(), t
         if self._holding is None or self._holding[0] != key:
             self._holding = key, PositionConstraints(self.mech.compiled, p, t)
         return self._holding[1]
 
-    def _choose_speeds(self, constraints: PositionConstraints, N: Array, kept: Sequence[str]) -> list[int]:
-        if len(kept) == N.shape[1] and kept:
-            chosen = [self.mech.v_names.index(name) for name in kept]
-            if np.linalg.cond(N[chosen] / constraints.units[chosen, None]) < WORST_CONDITION:
+    def _choose_independent_speeds(
+        self, constraints: PositionConstraints, N: Array, previous_speeds: Sequence[str]
+    ) -> list[int]:
+        if len(previous_speeds) == N.shape[1] and previous_speeds:
+            chosen = [self.mech.v_names.index(name) for name in previous_speeds]
+            if np.linalg.cond(N[chosen] / constraints.speed_units[chosen, None]) < WORST_CONDITION:
                 return chosen
         return well_conditioned_speeds(constraints, N)
 
-    def _input_columns(self, slopes: Equations, held: HeldState) -> Equations:
-        """Return derivatives by all inputs, from those by parameters."""
-        table, nv, rows = self.inputs.table, self.mech.nv, held.constraints.rows
+    def _input_columns(self, slopes: EquationDerivatives, closed_state: ConstrainedState) -> EquationDerivatives:
+        """Return the derivatives with respect to all inputs, from those with respect to parameters."""
+        table, nv, rows = self.inputs.table, self.mech.nv, closed_state.constraints.rows
         count = len(table)
         columns = {
             "f_p": np.zeros((nv, count)),
@@ -283,39 +323,47 @@ class Lineariser:
                     column[:, k] = getattr(slopes, name)[:, at]
                 at += 1
             elif each.speed >= 0:
-                columns["f_p"][each.speed, k] = 0.0 if held.silent[each.speed] else -1.0
+                columns["f_p"][each.speed, k] = 0.0 if closed_state.silent[each.speed] else -1.0
             else:
                 columns[("s_p", "Gv_p", "g_p")[each.order]][each.row, k] = -1.0
         return slopes._replace(**columns)
 
-    def _output_matrices(self, at: _ConstrainedState, small: SmallMotions, p: Array) -> tuple[Array, Array, Array]:
+    def _output_matrices(
+        self, state: _ConstrainedState, small_motions: SmallMotions, p: Array
+    ) -> tuple[Array, Array, Array]:
         """Return C, D and y0."""
-        held = at.state
-        y = self.outputs(held.q, held.v, at.a, at.multipliers, at.x, held.tau, p, held.constraints.t)
-        forces = solver(held.rows.T)(small.load)[: held.constraints.rows]
-        self._check_unique(held, y.y_l)
-        n = len(small.A)
-        moved = y.y_q @ small.displacement + y.y_v @ small.speed + y.y_a @ small.acceleration + y.y_x @ small.states
+        held = state.state
+        y = self.outputs(held.q, held.v, state.a, state.multipliers, state.x, held.tau, p, held.constraints.t)
+        forces = least_squares_solver(held.rows.T)(small_motions.load)[: held.constraints.rows]
+        self._check_outputs_determined(held, y.y_l)
+        n = len(small_motions.A)
+        moved = (
+            y.y_q @ small_motions.displacement
+            + y.y_v @ small_motions.speed
+            + y.y_a @ small_motions.acceleration
+            + y.y_x @ small_motions.states
+        )
         total = moved + y.y_l @ forces
-        return total[:, :n], self._with_direct_effect(y, total[:, n:], held), y.y[:, 0]
+        return total[:, :n], self._add_direct_effect(y, total[:, n:], held), y.y[:, 0]
 
-    def _with_direct_effect(self, y: OutputSlopes, D: Array, held: HeldState) -> Array:
+    def _add_direct_effect(self, y: OutputDerivatives, D: Array, closed_state: ConstrainedState) -> Array:
         """Add to D (p, m) the direct effect of the inputs on the outputs."""
         of_parameters = iter(y.y_p.T)
         for k, each in enumerate(self.inputs.table):
             if each.parameter:
                 D[:, k] += next(of_parameters)
-            elif each.speed >= 0 and not held.silent[each.speed]:
+            elif each.speed >= 0 and not closed_state.silent[each.speed]:
                 D[:, k] += y.y_tau[:, each.speed]
         return D
 
-    def _check_unique(self, held: HeldState, y_l: Array) -> None:
-        """Check that no output depends on multipliers left undetermined by redundant constraints. Raises ModelError."""
-        if not y_l.any() or not held.constraints.rows:
+    def _check_outputs_determined(self, closed_state: ConstrainedState, y_l: Array) -> None:
+        """Check that no output depends on multipliers that redundant constraints leave undetermined. Raises
+        ModelError."""
+        if not y_l.any() or not closed_state.constraints.rows:
             return
-        from core.numerics.matrix_forms import dense
+        from core.numerics.matrix_forms import to_dense
 
-        open_ones = dense(held.constraints.stresses(held.q))
+        open_ones = to_dense(closed_state.constraints.self_stresses(closed_state.q))
         if not open_ones.shape[1]:
             return
         open_ones = open_ones / np.linalg.norm(open_ones, axis=0)
@@ -327,18 +375,18 @@ class Lineariser:
                     remedy="Name another force, or release a joint (Mobility suggests which).",
                 )
 
-    def _assembled_system(
-        self, small: SmallMotions, C: Array, D: Array, y0: Array, rest: _EvaluatedState, names: tuple[str, ...]
+    def _assemble_system(
+        self, small_motions: SmallMotions, C: Array, D: Array, y0: Array, state: _EvaluatedState, names: tuple[str, ...]
     ) -> LinearSystem:
-        k, inputs = len(rest.chosen), self.inputs.table
-        A, B = small.A, small.B
-        u0 = np.array([self._input_value(each, rest) for each in inputs])
-        measured = [speed_dimension(self.mech, i) for i in rest.chosen]
+        k, inputs = len(state.chosen), self.inputs.table
+        A, B = small_motions.A, small_motions.B
+        u0 = np.array([self._input_value(each, state) for each in inputs])
+        measured = [dimension_of_speed(self.mech, i) for i in state.chosen]
         state_names = (*(f"{name}.q" for name in names[:k]), *(f"{name}.v" for name in names[:k]), *names[k:])
         units = [*("rad" if each == "angular_velocity" else "m" for each in measured), *(SI[each] for each in measured)]
         units += [""] * len(names[k:])
-        x0 = np.concatenate([self._chosen_positions(rest), rest.v[rest.chosen], rest.x[rest.kept]])
-        residual = np.concatenate([rest.v[rest.chosen], rest.a[rest.chosen], rest.x_rate])
+        x0 = np.concatenate([self._independent_positions(state), state.v[state.chosen], state.x[state.kept]])
+        residual = np.concatenate([state.v[state.chosen], state.a[state.chosen], state.x_rate])
         system = LinearSystem(
             A,
             B,
@@ -349,62 +397,66 @@ class Lineariser:
             tuple(self.outputs.names),
             Units(
                 tuple(units),
-                tuple(_unit(each.dimension) for each in inputs),
+                tuple(_unit_of_dimension(each.dimension) for each in inputs),
                 self.outputs.units,
             ),
             x0,
             u0,
             y0,
             residual,
-            rest.q,
-            rest.v,
-            rest.a,
-            rest.at.tau,
-            small.displacement,
-            self._vibration_modes(small, rest, names[k:]),
-            rest.point.t,
+            state.q,
+            state.v,
+            state.a,
+            state.at.tau,
+            small_motions.displacement,
+            self._vibration_modes(small_motions, state, names[k:]),
+            state.point.t,
             names[:k],
-            rest.at.saturated,
-            rest.at.limited,
-            rest.at.overrun,
-            rest.at.stuck,
+            state.at.saturated_speeds,
+            state.at.speed_limited_coordinates,
+            state.at.overrun_coordinates,
+            state.at.stuck_coordinates,
         )
-        return self._driven.integrated(system)
+        return self._driven.extend_system(system)
 
-    def _vibration_modes(self, small: SmallMotions, rest: _EvaluatedState, states: Sequence[str]) -> tuple[Any, ...]:
-        k = len(rest.chosen)
-        A = small.A
+    def _vibration_modes(
+        self, small_motions: SmallMotions, state: _EvaluatedState, states: Sequence[str]
+    ) -> tuple[Any, ...]:
+        k = len(state.chosen)
+        A = small_motions.A
         if not len(A):
             return ()
         values, vectors = np.linalg.eig(A)
         order = np.lexsort((values.imag, np.round(np.abs(values), 9)))
         values, vectors = values[order], vectors[:, order]
-        B = small.displacement[:, :k]
-        return modes_of(values, B @ vectors[:k], rest.at.constraints, vectors[2 * k :], states)
+        B = small_motions.displacement[:, :k]
+        return vibration_modes(values, B @ vectors[:k], state.at.constraints, vectors[2 * k :], states)
 
-    def _chosen_positions(self, rest: _EvaluatedState) -> Array:
+    def _independent_positions(self, state: _EvaluatedState) -> Array:
         """Return the coordinates (k,) of the chosen speeds; 0 for rotations by quaternions."""
         mech = self.mech
         return np.array(
             [
-                rest.q[mech.q_names.index(mech.v_names[i])] if mech.v_names[i] in mech.q_names else 0.0
-                for i in rest.chosen
+                state.q[mech.q_names.index(mech.v_names[i])] if mech.v_names[i] in mech.q_names else 0.0
+                for i in state.chosen
             ]
         )
 
-    def _input_value(self, each: Input, rest: _EvaluatedState) -> float:
+    def _input_value(self, input_quantity: Input, state: _EvaluatedState) -> float:
         """Return the value of an input at the state; 0 for drivers, whose input is the deviation from their
         function."""
-        if each.speed >= 0:
-            return float(rest.point.tau[each.speed])
-        own = float(rest.p[self.mech.p_names.index(each.parameter)]) if each.parameter else 0.0
-        return own + (self._gravity_component(each, rest.point) if each.name.startswith("gravity.") else 0.0)
+        if input_quantity.speed >= 0:
+            return float(state.point.tau[input_quantity.speed])
+        own = float(state.p[self.mech.p_names.index(input_quantity.parameter)]) if input_quantity.parameter else 0.0
+        return own + (
+            self._gravity_component(input_quantity, state.point) if input_quantity.name.startswith("gravity.") else 0.0
+        )
 
-    def _gravity_component(self, each: Input, point: Point) -> float:
+    def _gravity_component(self, input_quantity: Input, point: StatePoint) -> float:
         """Return a component of the document's gravity, which may be a formula of parameters."""
         from core.model.formula.expression import evaluate, parse
 
-        value = self.given.model.expanded.world.gravity.acceleration["xyz".index(each.name[-1])]
+        value = self.given.model.expanded.world.gravity.acceleration["xyz".index(input_quantity.name[-1])]
         if not isinstance(value, str):
             return float(value)
         names = self.given.p_names
@@ -415,8 +467,8 @@ class Lineariser:
 class _ConstrainedState(NamedTuple):
     """A state on the constraint manifold, with derivatives, and the motions B of the chosen speeds."""
 
-    state: HeldState
-    slopes: Equations
+    state: ConstrainedState
+    slopes: EquationDerivatives
     a: Array
     multipliers: Array
     x: Array
@@ -432,25 +484,25 @@ class _EvaluatedState(NamedTuple):
     a: Array
     x: Array
     x_rate: Array
-    point: Point
+    point: StatePoint
     chosen: list[int]
     kept: list[int]
-    at: HeldState
+    at: ConstrainedState
     p: Array
 
 
 class _DriverStates:
-    """Driver inputs: of value, rate and second rate the lower ones become states, each the integral of the next. A
-    driver of speeds always has the value as state, a driver of accelerations value and rate."""
+    """States that represent drivers: of value, rate and second rate the lower ones become states, each the integral of
+    the next. A driver of speeds always has its value as a state, a driver of accelerations value and rate."""
 
-    def __init__(self, mech: Mechanism, table: Sequence[Input], driver_as: str) -> None:
+    def __init__(self, mech: Mechanism, inputs: Sequence[Input], driver_as: str) -> None:
         self._chains: list[tuple[list[int], int]] = []
-        for k, each in enumerate(table):
+        for k, each in enumerate(inputs):
             if each.row >= 0 and each.order == 0:
                 level = mech.compiled.rows[each.row].level
                 self._chains.append(([k, k + 1, k + 2], 2 if driver_as == "acceleration" else level))
 
-    def integrated(self, system: LinearSystem) -> LinearSystem:
+    def extend_system(self, system: LinearSystem) -> LinearSystem:
         """Return the system extended by these states."""
         import dataclasses
 
@@ -491,5 +543,5 @@ class _DriverStates:
         )
 
 
-def _unit(dimension: str) -> str:
+def _unit_of_dimension(dimension: str) -> str:
     return SI.get(dimension) or DERIVED.get(dimension, "")

@@ -1,4 +1,4 @@
-"""Operating points (trim): states, inputs and parameters of a machine that fulfil given requirements, or those of
+"""Operating points (trim): states, inputs and parameters of a machine that fulfil requirements, given in a script or in
 the document.
 
 A row is a quantity by name: fixed, free or a target. Unknown are the independent displacements s and speeds u, states
@@ -25,28 +25,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.apart.talk import Line
+from core.apart.talk import TaskConnection
 from core.constraints import motor_limits
-from core.constraints.closed_positions import nearest_closed_position
-from core.control.found_point import Found, nearest_point
+from core.constraints.closed_positions import find_nearest_closed_position
+from core.control.found_point import OperatingPointResult, find_nearest_point
 from core.control.inputs import input_names
-from core.control.lineariser import Lineariser, Point, input_points
-from core.control.outputs import FORMULA_SIGNS, all_outputs
-from core.control.trim_rows import Row, lacks_inputs
+from core.control.lineariser import Lineariser, StatePoint, point_from_arguments
+from core.control.outputs import FORMULA_SIGNS, list_outputs
+from core.control.trim_rows import TrimRequirement, says_inputs_are_lacking
 from core.control.trim_solver import TrimSolver
-from core.errors import KinetostatError, ModelError, near_misses
+from core.errors import KinetostatError, ModelError, suggest_names
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
 from core.model import Model, Trim, TrimRow
-from core.model.parameters import finite_value_of
+from core.model.parameters import evaluate_finite_field
 
 BESIDE = (0.03, 0.1, 0.3)
-"""Joint displacements (rad or m) by which a failed search is restarted from other poses."""
+"""Joint displacements (rad or m) of the nearby poses from which a failed search is repeated."""
 
 
-def operating_point_named(model: Model, name: str) -> Trim:
-    """Return the document's operating point with this name. Raises ModelError with similar names, or saying that there
-    are none."""
+def find_operating_point(model: Model, name: str) -> Trim:
+    """Return the document's operating point with this name. Raises ModelError that suggests similar names, or says that
+    there are none."""
     if not model.operating_points:
         raise ModelError(
             f"There is no operating point '{name}': the document has none.",
@@ -56,28 +56,28 @@ def operating_point_named(model: Model, name: str) -> Trim:
     return found
 
 
-def ask(row: Any, asked: TrimRow, values: Any, where: str) -> None:
-    """Apply a row of the document's operating point to a row of an `OperatingPoint`. values : of all parameters, by
-    name"""
+def apply_requirement(row: Any, requirement: TrimRow, values: Any, where: str) -> None:
+    """Apply a requirement of the document's operating point to a quantity of an `OperatingPoint`. values : of all
+    parameters, by name"""
 
-    def number(field: str) -> float | None:
-        value = getattr(asked, field)
-        place = f"{where}, row '{asked.quantity}', {field}"
-        return None if value is None else float(finite_value_of(value, values, place))
+    def field_value(field: str) -> float | None:
+        value = getattr(requirement, field)
+        place = f"{where}, row '{requirement.quantity}', {field}"
+        return None if value is None else float(evaluate_finite_field(value, values, place))
 
-    match asked.role:
+    match requirement.role:
         case "fixed":
-            row.fixed(number("value"))
+            row.fixed(field_value("value"))
         case "target":
-            row.target(float(number("value") or 0.0), float(number("weight") or 0.0))
+            row.target(float(field_value("value") or 0.0), float(field_value("weight") or 0.0))
         case "steady":
             row.steady()
         case _:
-            low, high = number("minimum"), number("maximum")
+            low, high = field_value("minimum"), field_value("maximum")
             row.free(float("-inf") if low is None else low, float("inf") if high is None else high)
 
 
-__all__ = ["Found", "OperatingPoint", "Row"]
+__all__ = ["OperatingPoint", "OperatingPointResult", "TrimRequirement"]
 
 
 class OperatingPoint:
@@ -112,12 +112,12 @@ class OperatingPoint:
         """
         at, name = (None, at) if isinstance(at, str) else (at, name)
         self.mech = model if isinstance(model, Mechanism) else Mechanism(model)
-        self._start = input_points(self.mech, at, v, tau, p, t)
+        self._start = point_from_arguments(self.mech, at, v, tau, p, t)
         self.motors = motors
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[str, TrimRequirement] = {}
         self._traced: dict[tuple[tuple[str, ...], ...], Lineariser] = {}
         if name:
-            self.ask(operating_point_named(self.mech.model, name))
+            self.ask(find_operating_point(self.mech.model, name))
 
     def ask(self, point: Trim) -> None:
         """Apply the requirements of an operating point of the document. Raises ModelError naming its row."""
@@ -125,7 +125,7 @@ class OperatingPoint:
         values = self.mech.model.values(dict(zip(self.mech.p_names, map(float, self._start.p), strict=True)))
         for row in point.rows:
             try:
-                ask(self[row.quantity], row, values, where)
+                apply_requirement(self[row.quantity], row, values, where)
             except KinetostatError as error:
                 if not error.where.startswith(where):
                     error.where = f"{where}, row '{row.quantity}'"
@@ -142,13 +142,13 @@ class OperatingPoint:
             self._traced[key] = Lineariser(self.mech, *key, self._start.p, friction=False, motors=False)
         return self._traced[key]
 
-    def __getitem__(self, name: str) -> Row:
-        """Return the row of a quantity. Raises ModelError with similar names for an unknown one."""
+    def __getitem__(self, name: str) -> TrimRequirement:
+        """Return the requirement on a quantity. Raises ModelError that suggests similar names for an unknown one."""
         if name not in self.rows:
             inputs = input_names(self.mech)
             if name not in inputs:
                 self._check_output(name, inputs)
-            self.rows[name] = Row(name, name in inputs)
+            self.rows[name] = TrimRequirement(name, name in inputs)
         return self.rows[name]
 
     def _check_output(self, name: str, inputs: Sequence[str]) -> None:
@@ -160,9 +160,9 @@ class OperatingPoint:
                 raise
             if set(name) & FORMULA_SIGNS:  # a formula: which of its names it is has been said
                 raise ModelError(error.what, where="operating point", remedy=error.remedy) from None
-            known = (*inputs, *all_outputs(self.mech, self._start.p))
+            known = (*inputs, *list_outputs(self.mech, self._start.p))
             raise ModelError(
-                f"There is no quantity '{name}'.", where="operating point", remedy=near_misses(name, known)
+                f"There is no quantity '{name}'.", where="operating point", remedy=suggest_names(name, known)
             ) from None
         if len(lineariser.outputs.names) > 1:
             raise ModelError(
@@ -172,30 +172,30 @@ class OperatingPoint:
             )
 
     def names(self) -> tuple[str, ...]:
-        """Return all quantities that can be rows, except formulas."""
-        return (*input_names(self.mech), *all_outputs(self.mech, self._start.p))
+        """Return all quantities that can have requirements, except formulas."""
+        return (*input_names(self.mech), *list_outputs(self.mech, self._start.p))
 
-    def solve(self, starts: Sequence[ArrayLike] = ()) -> Found:
-        """Find the point that fulfils the rows, or the nearest one if there is none (`solved` False).
+    def solve(self, starts: Sequence[ArrayLike] = ()) -> OperatingPointResult:
+        """Find the point that fulfils the requirements, or the nearest one if there is none (`solved` False).
 
         starts : further positions (nq,) to begin from: of several solutions the one with the least inputs is given,
         `solutions` has all
         """
         return self.solutions(starts)[0]
 
-    def work(self) -> Callable[[Mechanism, Line], Found]:
+    def work(self) -> Callable[[Mechanism, TaskConnection], OperatingPointResult]:
         """Return `solve()` as a job for a worker process (`core.mechanism.work_apart`)."""
-        return partial(_solve_problem, problem=self)
+        return partial(_solve_in_worker, problem=self)
 
-    def solutions(self, starts: Sequence[ArrayLike] = ()) -> tuple[Found, ...]:
-        """Find distinct points from all starts, solved ones first, then by least inputs."""
+    def solutions(self, starts: Sequence[ArrayLike] = ()) -> tuple[OperatingPointResult, ...]:
+        """Find distinct points from all starts: solved ones first, then those with the smallest inputs."""
         points = [self._start, *(self._start._replace(q=np.asarray(q, dtype=float)) for q in starts)]
-        found: list[Found] = []
+        found: list[OperatingPointResult] = []
         for point in points:
             own = self._solve_or_nearest(point)
-            own = own if own.solved else self._from_nearby_poses(own, point)
+            own = own if own.solved else self._retry_from_nearby_poses(own, point)
             if not own.solved and self.motors:
-                own = self._with_weak_motors(own, point)
+                own = self._name_weak_motors(own, point)
             same = (np.max(np.abs(self.mech.difference(own.q, other.q)), initial=0.0) < 1e-6 for other in found)
             if not any(same):
                 found.append(own)
@@ -203,15 +203,18 @@ class OperatingPoint:
         order = sorted(range(len(found)), key=lambda k: (not found[k].solved, effort[k]))
         return tuple(found[k] for k in order)
 
-    def _solve_problem(self, rows: Mapping[str, Row], point: Point) -> Found:
+    def _solve_from_point(self, rows: Mapping[str, TrimRequirement], point: StatePoint) -> OperatingPointResult:
         return TrimSolver(rows, self.mech, self.lineariser, point, self.motors).solve()
 
-    def _solve_or_nearest(self, point: Point, rows: Mapping[str, Row] | None = None) -> Found:
+    def _solve_or_nearest(
+        self, point: StatePoint, rows: Mapping[str, TrimRequirement] | None = None
+    ) -> OperatingPointResult:
         rows = self.rows if rows is None else rows
-        return nearest_point(self._solve_problem(rows, point), rows, point, self._solve_problem)
+        return find_nearest_point(self._solve_from_point(rows, point), rows, point, self._solve_from_point)
 
-    def _rows_with_values(self, point: Point) -> dict[str, Row] | None:
-        """Return the rows with initial values filled in where none is given; None if one is not a coordinate."""
+    def _rows_with_values(self, point: StatePoint) -> dict[str, TrimRequirement] | None:
+        """Return the requirements with initial values filled in where none is given; None if one is not on a
+        coordinate."""
         rows = dict(self.rows)
         for name, row in self.rows.items():
             if row.of_input or row.value is not None or row.kind not in ("fixed", "target"):
@@ -221,21 +224,21 @@ class OperatingPoint:
             rows[name] = dataclasses.replace(row, value=float(point.q[self.mech.q_names.index(name[:-2])]))
         return rows
 
-    def _from_nearby_poses(self, found: Found, point: Point) -> Found:
-        """Repeat a failed search from slightly displaced poses. At a pose of lost rank (a level pendulum, a stretched
-        arm) unknowns have no effect to first order that they have next to it, so that what is reported missing may be
-        missing only there."""
+    def _retry_from_nearby_poses(self, failed_result: OperatingPointResult, point: StatePoint) -> OperatingPointResult:
+        """Repeat a failed search from slightly displaced poses. At a pose where the equations lose rank (a level
+        pendulum, a stretched arm) some unknowns have no effect to first order, although they have one at nearby poses,
+        so that a force reported as missing may be missing only there."""
         rows = self._rows_with_values(point)
         for q in () if rows is None else self._nearby_poses(point):
             trial = self._solve_or_nearest(point._replace(q=q), rows)
             if trial.solved:
                 return trial
-            if lacks_inputs(found.message) and not lacks_inputs(trial.message):
-                found = trial
-        return found
+            if says_inputs_are_lacking(failed_result.message) and not says_inputs_are_lacking(trial.message):
+                failed_result = trial
+        return failed_result
 
-    def _nearby_poses(self, point: Point) -> Iterator[np.ndarray]:
-        """Yield an equilibrium found downhill, and closed poses near the initial one."""
+    def _nearby_poses(self, point: StatePoint) -> Iterator[np.ndarray]:
+        """Yield an equilibrium found by descent, and closed poses near the initial one."""
         from core.analysis.equilibrium import equilibrium
 
         with suppress(KinetostatError):  # what falls freely has none
@@ -244,18 +247,21 @@ class OperatingPoint:
         for size in BESIDE:
             step = size * rng.uniform(0.5, 1.0, self.mech.nv) * rng.choice([-1.0, 1.0], self.mech.nv)
             q = self.mech.clamp(self.mech.integrate(point.q, step))
-            closed = nearest_closed_position(self.mech.compiled, q, point.p, point.t, start=point.q)
+            closed = find_nearest_closed_position(self.mech.compiled, q, point.p, point.t, start=point.q)
             if closed is not None:
                 yield closed
 
-    def _with_weak_motors(self, found: Found, point: Point) -> Found:
-        """Add to the message of a failed search the motors that are too weak, if unlimited ones would solve it."""
+    def _name_weak_motors(self, failed_result: OperatingPointResult, point: StatePoint) -> OperatingPointResult:
+        """Name the motors that are too weak in the message of a failed search, if it would succeed with unlimited
+        motors."""
         strong = TrimSolver(self.rows, self.mech, self.lineariser, point, motors=False).solve()
         words = (
             motor_limits.effort_limit_text(strong.mech.compiled, strong.tau, strong.parameters) if strong.solved else ""
         )
-        return dataclasses.replace(found, message=f"{words} {found.message}") if words else found
+        return (
+            dataclasses.replace(failed_result, message=f"{words} {failed_result.message}") if words else failed_result
+        )
 
 
-def _solve_problem(mech: Mechanism, line: Line, problem: OperatingPoint) -> Found:
+def _solve_in_worker(mech: Mechanism, line: TaskConnection, problem: OperatingPoint) -> OperatingPointResult:
     return problem.solve()

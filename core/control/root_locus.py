@@ -1,4 +1,4 @@
-"""Root loci: poles while a parameter, a coordinate or a feedback gain varies (Evans, Trans. AIEE 67, 1948).
+"""Root loci: poles as a parameter, a coordinate or a feedback gain varies (Evans, Trans. AIEE 67, 1948).
 
 Of a machine the whole system is linearised at every value, exactly, at the pose that follows: loops closed, or in
 static equilibrium. Of an output fed back to an input, w = −k y, the poles are those of
@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.control.linear_system import Complex, LinearSystem, matched_rows
+from core.control.linear_system import Complex, LinearSystem, match_rows
 from core.control.linearise import linearise
-from core.errors import ModelError, near_misses
+from core.errors import ModelError, suggest_names
 from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import Model
@@ -30,9 +30,9 @@ GAINS = (1e-3, 1e3)
 """Range of the varied gains, as multiples of 1 / max |G| over frequencies between the slowest and the fastest pole."""
 
 
-class Crossing(NamedTuple):
+class StabilityChange(NamedTuple):
     """Change of stability. value : of the varied quantity, SI; rate : rad/s, 0 for a real pole; lost : True if
-    stability is lost"""
+    stability is lost there"""
 
     value: float
     rate: float
@@ -51,7 +51,7 @@ class RootLocus:
     values: Array
     poles: Complex
     q: Array
-    crossings: tuple[Crossing, ...]
+    crossings: tuple[StabilityChange, ...]
 
 
 def root_locus(
@@ -81,7 +81,7 @@ def root_locus(
     where it cannot be closed, SimulationError where nothing holds the machine.
     """
     if isinstance(machine, LinearSystem):
-        return _gain_locus(machine, input, output, values)
+        return _root_locus_over_gain(machine, input, output, values)
     if values is None:
         raise ModelError(
             "No values are given.", where="values", remedy="Give the values of the parameter, coordinate or gain."
@@ -89,19 +89,19 @@ def root_locus(
     if follow not in ("pose", "equilibrium"):
         raise ModelError(f"follow cannot be '{follow}'.", where="follow", remedy="Use 'pose' or 'equilibrium'.")
     from core.analysis.equilibrium import equilibrium
-    from core.analysis.sweep import variables
+    from core.analysis.sweep import sweepable_variables
 
     mech = machine if isinstance(machine, Mechanism) else Mechanism(machine)
-    if name not in (known := variables(mech.model, mech)):
+    if name not in (known := sweepable_variables(mech.model, mech)):
         raise ModelError(
-            f"There is no parameter or coordinate '{name}'.", where="name", remedy=near_misses(name, known)
+            f"There is no parameter or coordinate '{name}'.", where="name", remedy=suggest_names(name, known)
         )
-    place = _LocusPoint(mech, mech.rest(p) if q is None else np.asarray(q, dtype=float), dict(p or {}), t, name)
+    place = _LocusFollower(mech, mech.rest(p) if q is None else np.asarray(q, dtype=float), dict(p or {}), t, name)
     states: list[int] = []
 
     def poles_at(value: float) -> Complex:
         nonlocal coordinates
-        place.move(value)
+        place.move_to(value)
         if follow == "equilibrium":
             place.q = equilibrium(place.mech, place.q, place.p, t, nearest=True).q
         found = linearise(place.mech, place.q, coordinates=coordinates, p=place.p, t=t, friction=friction)
@@ -126,12 +126,12 @@ def root_locus(
         place.q = poses[k]
         return poles_at(value)
 
-    return RootLocus(name, numbers, matched_rows(rows), np.array(poses), _stability_changes(numbers, rows, between))
+    return RootLocus(name, numbers, match_rows(rows), np.array(poses), _find_stability_changes(numbers, rows, between))
 
 
 @dataclass
-class _LocusPoint:
-    """Linearises a machine along the locus; the pose is followed from value to value."""
+class _LocusFollower:
+    """Lineariser of a machine along the locus; the pose is followed from value to value."""
 
     mech: Mechanism
     q: Array
@@ -139,44 +139,44 @@ class _LocusPoint:
     t: float
     name: str
 
-    def move(self, value: float) -> None:
+    def move_to(self, value: float) -> None:
         from core.analysis.sweep import sweep
 
         found = sweep(self.mech.model, self.mech, self.q, self.p, [(self.name, value, value, 0)], t=self.t)
         self.mech, self.q, self.p = found.mech, found.q[0], dict(found.p[0])
 
 
-def _stability_changes(
-    values: Array, rows: Sequence[Complex], poles_at: Callable[[int, float], Complex]
-) -> tuple[Crossing, ...]:
+def _find_stability_changes(
+    values: Array, pole_rows: Sequence[Complex], poles_at: Callable[[int, float], Complex]
+) -> tuple[StabilityChange, ...]:
     """Locate changes of stability by bisection between neighbouring values with different numbers of unstable poles;
     `poles_at(k, value)` after the k-th value."""
-    edge = MARGIN * max((float(np.max(np.abs(row), initial=0.0)) for row in rows), default=0.0)
+    edge = MARGIN * max((float(np.max(np.abs(row), initial=0.0)) for row in pole_rows), default=0.0)
 
-    def unstable(row: Complex) -> int:
-        return int(np.count_nonzero(row.real > edge))
+    def count_unstable(poles: Complex) -> int:
+        return int(np.count_nonzero(poles.real > edge))
 
-    found: list[Crossing] = []
-    for k in range(len(rows) - 1):
-        ahead = unstable(rows[k + 1])
-        low, high, before = float(values[k]), float(values[k + 1]), unstable(rows[k])
+    found: list[StabilityChange] = []
+    for k in range(len(pole_rows) - 1):
+        ahead = count_unstable(pole_rows[k + 1])
+        low, high, before = float(values[k]), float(values[k + 1]), count_unstable(pole_rows[k])
         if before == ahead:
             continue
-        row = rows[k + 1]
+        row = pole_rows[k + 1]
         for _ in range(BISECTIONS):
             middle = 0.5 * (low + high)
             now = poles_at(k, middle)
-            if unstable(now) == before:
+            if count_unstable(now) == before:
                 low = middle
             else:
                 high, row = middle, now
         nearest = row[int(np.argmin(np.abs(row.real)))]
         rate = abs(float(nearest.imag))
-        found.append(Crossing(0.5 * (low + high), rate if rate > edge else 0.0, ahead > before))
+        found.append(StabilityChange(0.5 * (low + high), rate if rate > edge else 0.0, ahead > before))
     return tuple(found)
 
 
-def _gain_locus(system: LinearSystem, input: str, output: str, gains: ArrayLike | None) -> RootLocus:
+def _root_locus_over_gain(system: LinearSystem, input: str, output: str, gains: ArrayLike | None) -> RootLocus:
     chosen = system.selected(
         inputs=[input] if input else system.input_names[:1], outputs=[output] if output else system.output_names[:1]
     )
@@ -186,28 +186,28 @@ def _gain_locus(system: LinearSystem, input: str, output: str, gains: ArrayLike 
             where="input",
             remedy="Linearise with exactly one of each.",
         )
-    numbers = _gain_values(chosen) if gains is None else np.atleast_1d(np.asarray(gains, dtype=float))
+    numbers = _default_gains(chosen) if gains is None else np.atleast_1d(np.asarray(gains, dtype=float))
     A, B, C, D = chosen.A, chosen.B, chosen.C, chosen.D
 
-    def poles_at(k: float) -> Complex:
-        through = 1.0 + k * float(D[0, 0])
+    def poles_at(gain: float) -> Complex:
+        through = 1.0 + gain * float(D[0, 0])
         if abs(through) < 1e-12:
             raise ModelError(
-                f"At the gain {k:g} the feedback through D is a singular algebraic loop.",
+                f"At the gain {gain:g} the feedback through D is a singular algebraic loop.",
                 where=f"{chosen.output_names[0]} → {chosen.input_names[0]}",
                 remedy="Choose other gains, or an output without accelerations.",
             )
-        poles = np.linalg.eigvals(A - (k / through) * B @ C)
+        poles = np.linalg.eigvals(A - (gain / through) * B @ C)
         return np.asarray(poles[np.lexsort((poles.imag, np.round(np.abs(poles), 9)))], dtype=complex)
 
     rows = [poles_at(float(k)) for k in numbers]
     name = f"k ({chosen.output_names[0]} → {chosen.input_names[0]})"
-    crossings = _stability_changes(numbers, rows, lambda _k, value: poles_at(value))
-    return RootLocus(name, numbers, matched_rows(rows), np.zeros((len(numbers), 0)), crossings)
+    crossings = _find_stability_changes(numbers, rows, lambda _k, value: poles_at(value))
+    return RootLocus(name, numbers, match_rows(rows), np.zeros((len(numbers), 0)), crossings)
 
 
-def _gain_values(system: LinearSystem) -> Array:
-    """Return zero, and gains in equal ratios around those at which feedback and system have similar effect."""
+def _default_gains(system: LinearSystem) -> Array:
+    """Return zero, and gains in geometric progression around those at which feedback and system have similar effect."""
     sizes = np.abs(system.poles)
     sizes = sizes[sizes > 1e-6 * max(float(np.max(sizes, initial=0.0)), 1e-300)]
     low, high = (float(np.min(sizes)), float(np.max(sizes))) if len(sizes) else (1.0, 1.0)

@@ -1,1 +1,2 @@
-"""Design optimisation: path synthesis of linkages from an atlas of curves, and optimal parameters of any machine."""
+"""Design optimisation: path synthesis of linkages by means of an atlas of curves, and optimal parameters of any
+machine."""

@@ -1,4 +1,5 @@
-"""Atlas of a topology: coupler curves of random linkages, computed in batches and stored as Fourier coefficients.
+"""Atlas of a linkage topology: coupler curves of random linkages, computed in batches and stored as Fourier
+coefficients.
 
 Every member is one branch that closes through the whole turn of the crank, or, for arcs, part of one. Similarity, phase
 and sense of the nearest curves are found in closed form (complex least squares over all shifts by the fast Fourier
@@ -30,7 +31,7 @@ MEMBERS, ARC_MEMBERS = 100_000, 20_000
 SAMPLES = 64
 HARMONICS = 15
 LEAST_REACH = 0.01
-"""Smallest reach allowed in every pose of a linkage of the atlas."""
+"""Smallest reach that a linkage of the atlas may have in any pose."""
 ROUND = 60_000
 MOST_ROUNDS = 40
 GRID = 2.0 * np.pi * np.arange(SAMPLES) / SAMPLES
@@ -42,8 +43,8 @@ VERSION = 2
 
 class Candidates(NamedTuple):
     """Linkages of the atlas near a curve, the nearest first: index in the atlas, distance (rms in sizes of the curve),
-    sense ±1, crank angle at the curve's first point (by length: 2 π times the share of length there), and crank
-    rotation up to the last point of an arc."""
+    sense ±1, crank angle at the curve's first point (with points by arc length: 2 π times the share of the length
+    there), and crank rotation up to the last point of an arc."""
 
     member: NDArray[np.int64]
     distance: Array
@@ -62,22 +63,22 @@ class AtlasInterrupted(Exception):
 
 
 class Atlas:
-    """Atlas of curves of one topology. shapes (n, k) in crank lengths; start (n, nq) closed poses at crank angle 0;
-    terms (n, 30) Fourier coefficients of the curve in time, of norm 1; by_length : the same in arc length."""
+    """Atlas of the curves of one topology. shapes (n, k) in crank lengths; start (n, nq) closed poses at crank angle 0;
+    terms (n, 30) Fourier coefficients of the curve over time, of norm 1; by_length : the same over arc length."""
 
     def __init__(self, topology: Topology, members: int = MEMBERS, seed: int = 0) -> None:
         self.topology, self._members, self._seed = topology, members, seed
-        self.swept = swept_point_of(topology)
+        self.swept = build_swept_point(topology)
         self._lock = threading.RLock()
         self._stop: Callable[[], bool] = lambda: False
 
-    def prepare(self, stop: Callable[[], bool]) -> bool:
-        """Build the atlas unless it exists; return False if `stop`, which is polled, ended the work. A partial atlas is
-        discarded."""
+    def prepare(self, should_stop: Callable[[], bool]) -> bool:
+        """Build the atlas unless it exists. The callable is polled; if it ends the work, a partial atlas is discarded
+        and False returned."""
         with self._lock:
-            self._stop = stop
+            self._stop = should_stop
             try:
-                return len(self._cached_members[0]) > 0
+                return len(self._load_or_compute_members[0]) > 0
             except AtlasInterrupted:
                 return False
             finally:
@@ -94,25 +95,25 @@ class Atlas:
     @property
     def shapes(self) -> Array:
         """Shape parameters (n, k) of the linkages, in crank lengths."""
-        return self._cached_members[0]
+        return self._load_or_compute_members[0]
 
     @property
     def start(self) -> Array:
         """Closed poses (n, nq) at crank angle 0."""
-        return self._cached_members[1]
+        return self._load_or_compute_members[1]
 
     @property
-    def terms(self) -> Terms:
-        """Fourier coefficients (n, 30) of the curves in time."""
-        return self._cached_members[2]
+    def time_coefficients(self) -> Terms:
+        """Fourier coefficients (n, 30) of the curves over time."""
+        return self._load_or_compute_members[2]
 
     @property
-    def by_length(self) -> Terms:
-        """Fourier coefficients (n, 30) of the curves in arc length."""
-        return self._cached_members[3]
+    def length_coefficients(self) -> Terms:
+        """Fourier coefficients (n, 30) of the curves over arc length."""
+        return self._load_or_compute_members[3]
 
     @cached_property
-    def _cached_members(self) -> tuple[Array, Array, Terms, Terms]:
+    def _load_or_compute_members(self) -> tuple[Array, Array, Terms, Terms]:
         with self._lock:
             nq, k = self.swept.mech.nq, len(self.topology.shape)
             content = object_cache.load(self._cache_name)
@@ -124,9 +125,9 @@ class Atlas:
                 reals = (np.frombuffer(each, np.float32).reshape(n, -1).astype(float) for each in parts[:2])
                 terms = (np.frombuffer(each, np.complex64).reshape(n, -1) for each in parts[2:])
                 return (*reals, *terms)  # type: ignore[return-value]
-            made = self._made()
+            made = self._compute_members()
             reals32 = [each.astype(np.float32) for each in made[:2]]
-            object_cache.store(self._cache_name, b"".join(each.tobytes() for each in (*reals32, *made[2:])))
+            object_cache.store_object_code(self._cache_name, b"".join(each.tobytes() for each in (*reals32, *made[2:])))
             return reals32[0].astype(float), reals32[1].astype(float), made[2], made[3]
 
     @property
@@ -134,19 +135,23 @@ class Atlas:
         text = repr((VERSION, self.topology, self._members, self._seed, SAMPLES, HARMONICS))
         return "atlas-" + hashlib.sha256(text.encode()).hexdigest()
 
-    def _made(self) -> tuple[Array, Array, Terms, Terms]:
-        """Compute the linkages whose crank makes full turns, and their curves."""
+    def _compute_members(self) -> tuple[Array, Array, Terms, Terms]:
+        """Compute the curves of random linkages whose crank makes full turns."""
         rng = np.random.default_rng(self._seed)
         found: list[tuple[NDArray[Any], ...]] = []
         count = 0
         for _ in range(MOST_ROUNDS):
-            shapes = self.topology.draw(rng, min(ROUND, 2000 + 4 * self._members)).astype(np.float32).astype(float)
-            guess = guesses(rng, self.swept, len(shapes))
-            shapes, start = self._full_turn_members(shapes, guess)
-            w = self._curves(shapes, start)
+            shapes = (
+                self.topology.draw_random_shapes(rng, min(ROUND, 2000 + 4 * self._members))
+                .astype(np.float32)
+                .astype(float)
+            )
+            guess = draw_pose_guesses(rng, self.swept, len(shapes))
+            shapes, start = self._select_full_turn_members(shapes, guess)
+            w = self._compute_curves(shapes, start)
             good = np.isfinite(w).all(axis=1) & (np.ptp(w.real, axis=1) + np.ptp(w.imag, axis=1) > 1e-3)
             found.append(
-                (shapes[good], start[good], _fourier_terms(w[good]), _fourier_terms(_evenly_resampled(w[good])))
+                (shapes[good], start[good], _fourier_terms(w[good]), _fourier_terms(_resample_evenly(w[good])))
             )
             count += int(good.sum())
             if count >= self._members:
@@ -154,17 +159,17 @@ class Atlas:
         parts = [np.concatenate(column)[: self._members] for column in zip(*found, strict=True)]
         return parts[0], parts[1], parts[2], parts[3]
 
-    def _full_turn_members(self, shapes: Array, guess: Array) -> tuple[Array, Array]:
-        """Select the shapes that close at a few crank angles, with their poses closed at angle 0."""
+    def _select_full_turn_members(self, shapes: Array, guess: Array) -> tuple[Array, Array]:
+        """Select the shapes whose loops close at a few crank angles, with their poses closed at angle 0."""
         p = self.p(shapes)
-        start = self.swept.poses(self.swept.guesses(np.zeros(len(shapes)), guess), p)
+        start = self.swept.poses(self.swept.guesses_at_angles(np.zeros(len(shapes)), guess), p)
         good = start.reach > LEAST_REACH
         q = start.q
         for angle in (np.pi, np.pi / 2, 3 * np.pi / 2):
-            good &= self.swept.points(self.swept.guesses(np.full(len(q), angle), q), p)[:, 4] > LEAST_REACH
+            good &= self.swept.points(self.swept.guesses_at_angles(np.full(len(q), angle), q), p)[:, 4] > LEAST_REACH
         return shapes[good], q[good]
 
-    def _curves(self, shapes: Array, start: Array) -> Complex:
+    def _compute_curves(self, shapes: Array, start: Array) -> Complex:
         """Compute (n, SAMPLES) curve points; nan for a linkage whose crank cannot make a full turn or that returns on
         another branch."""
         p, q = self.p(shapes), start
@@ -173,7 +178,7 @@ class Atlas:
         for k, angle in enumerate((*GRID, 2.0 * np.pi)):
             if self._stop():
                 raise AtlasInterrupted
-            at = self.swept.poses(self.swept.guesses(np.full(len(q), angle), q), p)
+            at = self.swept.poses(self.swept.guesses_at_angles(np.full(len(q), angle), q), p)
             good &= at.reach > LEAST_REACH
             if k < SAMPLES:
                 w[:, k] = at.point[:, 0] + 1j * at.point[:, 1]
@@ -184,29 +189,29 @@ class Atlas:
         return w
 
     @cached_property
-    def arcs(self) -> tuple[Array, Array, NDArray[np.complex64], NDArray[np.bool_]]:
-        """Compute arcs of linkages whose crank need not make a full turn: shapes, (m, SAMPLES, nq) poses, points, and a
+    def compute_arcs(self) -> tuple[Array, Array, NDArray[np.complex64], NDArray[np.bool_]]:
+        """Compute arcs of linkages whose crank need not make a full turn: shapes, poses (m, SAMPLES, nq), points, and a
         mask of the poses that close."""
         with self._lock:
             rng = np.random.default_rng([self._seed, 1])
             topology = self.topology._replace(grashof=False)
-            shapes = topology.draw(rng, ARC_MEMBERS)
-            guess = guesses(rng, self.swept, len(shapes))
-            found = self.swept.carried(GRID, guess, self.p(shapes))
+            shapes = topology.draw_random_shapes(rng, ARC_MEMBERS)
+            guess = draw_pose_guesses(rng, self.swept, len(shapes))
+            found = self.swept.follow_along(GRID, guess, self.p(shapes))
             # round once more: where the branch was lost between, it is taken up where it begins
-            again = self.swept.carried(GRID, found.q[:, -1], self.p(shapes))
+            again = self.swept.follow_along(GRID, found.q[:, -1], self.p(shapes))
             w = (again.point[..., 0] + 1j * again.point[..., 1]).astype(np.complex64)
             return shapes, again.q, w, again.reach > LEAST_REACH
 
     # ----------------------------------------------------------------------------------------------- search
 
-    def near_closed(self, z: Complex, count: int, *, by_length: bool = False) -> Candidates:
-        """Find linkages whose curve, after a similarity transform, is near a closed curve; z (SAMPLES,) evenly spaced
-        in time (by_length : in arc length)."""
-        W = self.by_length if by_length else self.terms
-        Z = np.fft.fft(z)[BINS]
+    def find_near_closed_curve(self, curve: Complex, count: int, *, by_length: bool = False) -> Candidates:
+        """Find linkages whose curve, after a similarity transform, is near a closed curve given by (SAMPLES,) points,
+        evenly spaced in time (by_length : in arc length)."""
+        W = self.length_coefficients if by_length else self.time_coefficients
+        Z = np.fft.fft(curve)[BINS]
         Z = (Z / np.linalg.norm(Z)).astype(np.complex64)
-        whole = np.abs(np.fft.fft(z)) ** 2
+        whole = np.abs(np.fft.fft(curve)) ** 2
         size = float(np.sqrt(whole[1:].sum() / max(float(whole[BINS].sum()), 1e-300)))
         found = []
         for sense, own in ((1.0, Z), (-1.0, Z[::-1])):
@@ -223,19 +228,21 @@ class Atlas:
             distance = np.sqrt(np.maximum(size**2 - c[np.arange(len(members)), shift] ** 2, 0.0)) / size
             none = np.zeros(len(members))
             found.append(Candidates(members, distance, none + sense, GRID[shift], none))
-        return _merged_candidates([each.best(count) for each in found]).best(count)
+        return _merge_candidates([each.best(count) for each in found]).best(count)
 
-    def near_arc(self, z: Complex, count: int, fractions: tuple[int, ...] = LENGTHS) -> Candidates:
-        """Find linkages with an arc near an open curve; z evenly spaced in time."""
-        shapes, _, w, closes = self.arcs
+    def find_near_arc(self, curve: Complex, count: int, fractions: tuple[int, ...] = LENGTHS) -> Candidates:
+        """Find linkages with an arc near an open curve given by points evenly spaced in time."""
+        shapes, _, w, closes = self.compute_arcs
         found = []
         open_ = np.where(closes, 0, 1)
         w = np.where(closes, w, 0)
         W, energy = scipy.fft.fft(w, axis=1), np.abs(w) ** 2
         for sense in (1.0, -1.0):
             for length in fractions:
-                at = np.linspace(0.0, len(z) - 1.0, length)
-                own = np.interp(at, np.arange(len(z)), z.real) + 1j * np.interp(at, np.arange(len(z)), z.imag)
+                at = np.linspace(0.0, len(curve) - 1.0, length)
+                own = np.interp(at, np.arange(len(curve)), curve.real) + 1j * np.interp(
+                    at, np.arange(len(curve)), curve.imag
+                )
                 own = own[:: int(sense)] - own.mean()  # against the crank's sense: from the end
                 own = (own / np.linalg.norm(own)).astype(np.complex64)
                 kernel = np.zeros(SAMPLES, dtype=np.complex64)
@@ -257,30 +264,31 @@ class Atlas:
                     np.arange(len(shapes)), np.sqrt(1.0 - best), np.full(len(shapes), sense), first, span
                 )
                 found.append(every.best(-(-count // (2 * len(fractions)))))
-        return _merged_candidates(found).best(count)
+        return _merge_candidates(found).best(count)
 
 
-def _merged_candidates(found: Sequence[Candidates]) -> Candidates:
+def _merge_candidates(candidate_sets: Sequence[Candidates]) -> Candidates:
     """Merge several sets of candidates into one."""
-    columns = list(zip(*found, strict=True))
+    columns = list(zip(*candidate_sets, strict=True))
     return Candidates(np.concatenate(columns[0]), *(np.concatenate(column) for column in columns[1:]))
 
 
-def guesses(rng: np.random.Generator, swept: SweptPoint, count: int) -> Array:
-    """Draw (count, nq) random guesses over the ranges of the coordinates, so that each leads to a random branch."""
+def draw_pose_guesses(rng: np.random.Generator, swept: SweptPoint, count: int) -> Array:
+    """Draw (count, nq) random pose guesses over the ranges of the coordinates; each leads to a random assembly
+    branch."""
     return np.asarray(rng.uniform(-np.pi, np.pi, (count, swept.mech.nq)))
 
 
-def _fourier_terms(w: Complex) -> Terms:
+def _fourier_terms(curves: Complex) -> Terms:
     """Compute (n, 30) Fourier coefficients of curves, scaled to norm 1."""
-    W = np.fft.fft(w, axis=1)[:, BINS]
+    W = np.fft.fft(curves, axis=1)[:, BINS]
     return np.asarray((W / np.linalg.norm(W, axis=1, keepdims=True)).astype(np.complex64))
 
 
-def _evenly_resampled(w: Complex) -> Complex:
+def _resample_evenly(curves: Complex) -> Complex:
     """Resample curves evenly in arc length."""
-    closed = np.concatenate([w, w[:, :1]], axis=1)
-    at = np.concatenate([np.zeros((len(w), 1)), np.cumsum(np.abs(np.diff(closed, axis=1)), axis=1)], axis=1)
+    closed = np.concatenate([curves, curves[:, :1]], axis=1)
+    at = np.concatenate([np.zeros((len(curves), 1)), np.cumsum(np.abs(np.diff(closed, axis=1)), axis=1)], axis=1)
     wanted = np.arange(SAMPLES) / SAMPLES * at[:, -1:]
     k = np.zeros(wanted.shape, dtype=np.int64)
     for j in range(1, SAMPLES):
@@ -295,8 +303,8 @@ _swept: dict[str, SweptPoint] = {}
 _lock = threading.Lock()
 
 
-def swept_point_of(topology: Topology) -> SweptPoint:
-    """Return the curve point of a topology's machine with derivatives by shape, compiled once."""
+def build_swept_point(topology: Topology) -> SweptPoint:
+    """Return the tracing point of a topology's machine, with derivatives with respect to the shape; compiled once."""
     with _lock:
         if topology.name not in _swept:
             mech = Mechanism(topology.model({}, drawn=False))
@@ -304,7 +312,7 @@ def swept_point_of(topology: Topology) -> SweptPoint:
         return _swept[topology.name]
 
 
-def atlas_of(name: str) -> Atlas:
+def get_atlas(name: str) -> Atlas:
     """Return the atlas of a topology by name, built on first use."""
     topology = topology_named(name)
     with _lock:

@@ -15,17 +15,17 @@ from core.model.edits import edits
 
 Array = NDArray[np.float64]
 ORDER = {"found": 0, "stopped": 0, "requirements missed": 1, "failed": 2}
-"""Sort order of the states in the table of starts."""
+"""Order in which the states are sorted in the table of starts."""
 
 
-class Stopped(Exception):
+class SearchStopped(Exception):
     """Raised when the user stops the search."""
 
 
-class Start(NamedTuple):
-    """Row of the table of starts. number : from 0, the present values; parameters; value : objective (of a fit the root
-    of the mean squared distance); state : "found", "requirements missed", "failed" or "stopped"; message : reason of
-    that state"""
+class StartResult(NamedTuple):
+    """Row of the table of starts. number : from 0, which starts from the present values; parameters; value : objective
+    (for a path fit the root mean square distance); state : "found", "requirements missed", "failed" or "stopped";
+    message : reason of that state"""
 
     number: int
     parameters: Mapping[str, float]
@@ -38,7 +38,7 @@ class Start(NamedTuple):
     """Violation of the requirements: root of the sum of squares of their violations, each in its unit."""
 
     @property
-    def conflict(self) -> str:
+    def violated_requirements_text(self) -> str:
         """Sentence naming the violated requirements; empty if all are fulfilled."""
         if len(self.missed) < 2:
             return "".join(f"Missed: {each}." for each in self.missed)
@@ -46,13 +46,13 @@ class Start(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Designed:
+class OptimisationResult:
     """Result of an optimisation. table : one row per start, the best first; model : the machine with the best values;
-    solver, reason : solver used and why; slopes : "exact" or "by differences"; alike : variables that cannot be
-    distinguished at the best point, by name; sensitivities : change of the value over the range of each variable,
+    solver, reason : solver used and why; slopes : "exact" or "by differences"; alike : names of the variables that
+    cannot be distinguished at the best point; sensitivities : change of the value over the range of each variable,
     linearised; the last two are empty for a stopped search"""
 
-    table: tuple[Start, ...]
+    table: tuple[StartResult, ...]
     model: Model
     solver: str
     reason: str
@@ -61,16 +61,16 @@ class Designed:
     alike: tuple[str, ...] = ()
 
     @property
-    def best(self) -> Start:
-        """First row of the table."""
+    def best(self) -> StartResult:
+        """Best row: the first of the table."""
         return self.table[0]
 
 
-Row = tuple[Array, Start]
-"""Variables x (n,), scaled to 0 … 1, and the result of the start."""
+Row = tuple[Array, StartResult]
+"""Variables x (n,), scaled to 0 … 1, with the result of the start."""
 
 
-def ranked(rows: Sequence[Row]) -> list[Row]:
+def rank_rows(rows: Sequence[Row]) -> list[Row]:
     """Sort the rows, the best first. Raises ModelError if no start yielded a value."""
     found = sorted(rows, key=lambda row: (ORDER[row[1].state], row[1].lacking, row[1].value))
     if not found or found[0][1].state == "failed":
@@ -79,7 +79,7 @@ def ranked(rows: Sequence[Row]) -> list[Row]:
     return found
 
 
-def applied(model: Model, row: Start) -> Model:
+def model_with_row_values(model: Model, row: StartResult) -> Model:
     """Return the model with the parameter values of a row."""
     for parameter, value in row.parameters.items():
         model = edits.change(model, "parameters", parameter, value=value)

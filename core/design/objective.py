@@ -1,6 +1,6 @@
-"""Objectives and requirements of a design: measures of poses or of a run, eigenmodes of small oscillations, and
-residuals of function generation (an output as a function y(x) of a coordinate) and motion generation (prescribed poses
-of a body).
+"""Objectives and requirements of a design: measures of poses or of a run, eigenvalues and modes of small oscillations,
+and residuals of function generation (an output as a function y(x) of a coordinate) and of motion generation (prescribed
+poses of a body).
 
 A formula is one number: a measure (`core.simulation.measures`: rms, mean, max, min, span, integral, at of channels), or
 one of modes and parameters, `(mode[1].period - 1)^2`: `mode[1].frequency` (Hz), `.period` (s) and `.damping` are of the
@@ -21,7 +21,7 @@ from core.analysis.linearisation import linearise
 from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model.aims import PLANES
-from core.model.formula.expression import evaluate, names, parse
+from core.model.formula.expression import evaluate, names_in_formula, parse
 from core.simulation import Run
 from core.simulation.measures.run_measures import Measure, Requirement, Signals
 from core.simulation.methods.method import RECORDED
@@ -32,28 +32,29 @@ Array = NDArray[np.float64]
 
 _MODE = re.compile(r"mode\[(\d+)\]\.(frequency|period|damping)")
 MOVING = ("v", "a", "tau", "velocity", "omega", "acceleration", "alpha", "reaction", "force", "power", "rate")
-"""Endings of channel names that need velocities, so that poses alone lack them."""
+"""Endings of the names of channels that need velocities and therefore do not exist for poses alone."""
 STANDS_FOR = "mode_value_"
 
 
 class Motion(NamedTuple):
-    """Poses or run on which formulas are evaluated. still : True for poses without velocities; p : values by name."""
+    """Poses or run on which formulas are evaluated. still : True for poses without velocities; p : parameter values by
+    name."""
 
     run: Run
     p: Mapping[str, float]
     still: bool
 
 
-def poses_of(mech: Mechanism, q: Array, p: Mapping[str, float], along: Array) -> Motion:
+def motion_from_poses(mech: Mechanism, q: Array, p: Mapping[str, float], coordinate_values: Array) -> Motion:
     """Wrap poses q (n, nq) along a coordinate (n,) as a motion."""
     none = np.zeros((len(q), mech.nv))
     x = mech.x_rest(q, p=p) if mech.nx else np.zeros((0, 0))
-    time = np.abs(along - along[0])
+    time = np.abs(coordinate_values - coordinate_values[0])
     settings = Settings(RECORDED.id, float(time[-1]), None, 0.0, 0.0, 1.0, 0.0, dict(p), None, 0)
     return Motion(Run(mech, settings, time, q, none, none, none, Statistics(), x), p, True)
 
 
-class Formula:
+class DesignFormula:
     """Formula of a machine with a scalar value. Raises ExpressionError or ModelError for invalid formulas."""
 
     def __init__(self, signals: Signals, text: str) -> None:
@@ -66,8 +67,8 @@ class Formula:
         self._modes: list[tuple[int, str]] = []
         self._measure: Measure | None = None
         if _MODE.search(self.text):
-            self._node = parse(_MODE.sub(self._symbol_of_match, self.text))
-            own = {name for name in names(self._node) if not name.startswith(STANDS_FOR)}
+            self._node = parse(_MODE.sub(self._symbol_for_match, self.text))
+            own = {name for name in names_in_formula(self._node) if not name.startswith(STANDS_FOR)}
             unknown = sorted(own - set(signals.parameters))
             if unknown:
                 raise ModelError(
@@ -78,8 +79,8 @@ class Formula:
         else:
             self._measure = Measure(signals, self.text)
 
-    def _symbol_of_match(self, found: re.Match[str]) -> str:
-        self._modes.append((int(found[1]), found[2]))
+    def _symbol_for_match(self, match: re.Match[str]) -> str:
+        self._modes.append((int(match[1]), match[2]))
         return f"{STANDS_FOR}{len(self._modes) - 1}"
 
     @property
@@ -91,7 +92,7 @@ class Formula:
         """Evaluate the formula on a motion. Raises ModelError for missing channels."""
         if self._measure is not None:
             return self._measure.value(motion.run)
-        values = {name: motion.run.mech.model.values(dict(motion.p))[name] for name in self._parameters}
+        values = {name: motion.run.mech.model.values(dict(motion.p))[name] for name in self._parameter_names}
         modes = linearise(motion.run.mech, motion.run.q[0], p=dict(motion.p)).modes
         swinging = [mode for mode in modes if mode.frequency > 0.0]
         for k, (number, what) in enumerate(self._modes):
@@ -107,11 +108,11 @@ class Formula:
         return float(evaluate(self._node, values))
 
     @property
-    def _parameters(self) -> list[str]:
-        return [name for name in names(self._node) if not name.startswith(STANDS_FOR)]
+    def _parameter_names(self) -> list[str]:
+        return [name for name in names_in_formula(self._node) if not name.startswith(STANDS_FOR)]
 
 
-def refuse_speed_channels(channels: tuple[str, ...], where: str) -> None:
+def check_no_speed_channels(channels: tuple[str, ...], where: str) -> None:
     """Raise ModelError for channels that poses without velocities do not have."""
     for name in channels:
         if set(name.split(".")[1:]) & set(MOVING):
@@ -122,13 +123,13 @@ def refuse_speed_channels(channels: tuple[str, ...], where: str) -> None:
             )
 
 
-def margin(required: Requirement, motion: Motion) -> float:
-    """Return the margin by which a requirement is fulfilled; for an equality its violation, negative."""
-    value = required.margin(motion.run)
-    return -abs(value) if required.equality else value
+def requirement_margin(requirement: Requirement, motion: Motion) -> float:
+    """Return the margin by which a requirement is fulfilled; for an equality the negative violation."""
+    value = requirement.margin(motion.run)
+    return -abs(value) if requirement.equality else value
 
 
-class Generation(Protocol):
+class PrescribedMotion(Protocol):
     """Interface of function and motion generation: residuals of poses along a coordinate."""
 
     @property
@@ -150,14 +151,14 @@ class Generation(Protocol):
         """Return residuals (r,) of the poses, normalised so that their sum of squares is a mean."""
         ...
 
-    def generated(self, motion: Motion) -> Array:
-        """Return the rows that these poses actually attain."""
+    def attained_values(self, motion: Motion) -> Array:
+        """Return the values that these poses attain, in the form of the prescribed ones."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class FunctionGeneration:
-    """Prescribed output, any channel of poses: it should be `wanted` (n,) when the coordinate has the values `along`
+    """Prescribed output (any channel of poses): it should be `wanted` (n,) when the coordinate has the values `along`
     (n,)."""
 
     driven: str
@@ -172,9 +173,9 @@ class FunctionGeneration:
 
     def residuals(self, motion: Motion) -> Array:
         """Return residuals (n,) in the output's unit."""
-        return (self.generated(motion)[:, 1] - self.wanted) / np.sqrt(len(self.along))
+        return (self.attained_values(motion)[:, 1] - self.wanted) / np.sqrt(len(self.along))
 
-    def generated(self, motion: Motion) -> Array:
+    def attained_values(self, motion: Motion) -> Array:
         """Return the attained values (n, 2): driven coordinate and output."""
         return np.column_stack([self.along, np.asarray(motion.run[self.output], dtype=float)])
 
@@ -197,49 +198,51 @@ class MotionGeneration:
         """Prescribed values (n, 4): driven coordinate, position, angle."""
         return np.column_stack([self.along, self.places, self.angles])
 
-    def _poses(self, motion: Motion) -> Array:
+    def _frame_poses(self, motion: Motion) -> Array:
         """Compute the frame's (n, 4, 4) poses."""
         mech = motion.run.mech
         return np.asarray(mech.frame(motion.run.q, self.frame, p=dict(motion.p)), dtype=float)
 
-    def generated(self, motion: Motion) -> Array:
+    def attained_values(self, motion: Motion) -> Array:
         """Return the attained values (n, 4): driven coordinate, position, and angle of the frame's first axis projected
         on the plane."""
-        X, (u, v) = self._poses(motion), PLANES[self.plane]
+        X, (u, v) = self._frame_poses(motion), PLANES[self.plane]
         return np.column_stack([self.along, X[:, u, 3], X[:, v, 3], np.arctan2(X[:, v, u], X[:, u, u])])
 
     def residuals(self, motion: Motion) -> Array:
         """Return residuals (4 n,), m, of positions and of the direction of the frame's first axis in the plane."""
-        X, u_v = self._poses(motion), list(PLANES[self.plane])
+        X, u_v = self._frame_poses(motion), list(PLANES[self.plane])
         off = X[:, u_v, 3] - self.places
         wanted = np.column_stack([np.cos(self.angles), np.sin(self.angles)])
         turned = self.length * (X[:, u_v, u_v[0]] - wanted)
         return np.concatenate([off.ravel(), turned.ravel()]) / np.sqrt(len(self.along))
 
 
-def function_generation(driven: str, output: str, points: ArrayLike) -> FunctionGeneration:
+def build_function_generation(driven: str, output: str, points: ArrayLike) -> FunctionGeneration:
     """Build a function generation from points (n, 2): driven coordinate and output. Raises ModelError."""
-    rows = _checked_rows(points, 2, "a value of the coordinate and a value of the output")
+    rows = _check_rows(points, 2, "a value of the coordinate and a value of the output")
     return FunctionGeneration(driven, rows[:, 0], output, rows[:, 1])
 
 
-def motion_generation(driven: str, frame: str, poses: ArrayLike, plane: str, length: float | None) -> MotionGeneration:
+def build_motion_generation(
+    driven: str, frame: str, poses: ArrayLike, plane: str, length: float | None
+) -> MotionGeneration:
     """Build a motion generation from poses (n, 4): driven coordinate, position along both axes of the plane, angle.
     Raises ModelError."""
     if plane not in PLANES:
         raise ModelError(f"'{plane}' is not a plane.", where="guide", remedy="Use xy, xz or yz.")
-    rows = _checked_rows(poses, 4, "a value of the coordinate, two position components, an angle")
+    rows = _check_rows(poses, 4, "a value of the coordinate, two position components, an angle")
     places = rows[:, 1:3]
     size = float(np.sqrt(np.mean(np.sum((places - places.mean(axis=0)) ** 2, axis=1))))
     return MotionGeneration(driven, rows[:, 0], frame, places, rows[:, 3], plane, length or size or 1.0)
 
 
-def _checked_rows(given: ArrayLike, width: int, words: str) -> Array:
-    rows = np.array(given, dtype=float)
+def _check_rows(values: ArrayLike, width: int, column_names: str) -> Array:
+    rows = np.array(values, dtype=float)
     if rows.ndim != 2 or rows.shape[1] != width or len(rows) < 2 or not np.isfinite(rows).all():
         raise ModelError(
             f"The data are not rows of {width} finite numbers.",
             where="design",
-            remedy=f"Give at least two rows: {words}.",
+            remedy=f"Give at least two rows: {column_names}.",
         )
     return rows

@@ -1,6 +1,6 @@
 """Design searches in a subprocess: for parameters of a machine, and for linkages that trace a curve.
 
-The process reports `Begun`, then `Begins`, `Better` and a `Row` for each start; for a curve a `Progress` for each
+The process reports `Begun`, then `StartBegins`, `Better` and a `Row` for each start; for a curve a `Progress` for each
 better linkage. A start on which the process crashes becomes a row, a kind of linkage keeps what was found until then,
 and the others are searched in a new process.
 """
@@ -14,41 +14,49 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from core import later
-from core.apart.talk import Here, Line, Task
-from core.apart.work_process import Left, Lost, WorkProcess
-from core.design.designed import Array, Designed, Row, Start, applied, ranked, variables_at_bounds
+from core.apart.talk import LocalConnection, TaskConnection, WorkerTask
+from core.apart.work_process import AbandonedTask, LostTask, WorkProcess
+from core.design.designed import (
+    Array,
+    OptimisationResult,
+    Row,
+    StartResult,
+    model_with_row_values,
+    rank_rows,
+    variables_at_bounds,
+)
 from core.design.target_curves import Target
 from core.errors import KinetostatError, ModelError, SimulationError
-from core.files.sent_model import SentModel
+from core.files.sent_model import PackedModel
 from core.kinds import KindError
 from core.later import dataclass
 from core.model import Aim, Model
 
 if TYPE_CHECKING:
-    from core.design.path_synthesis import Linkage, Progress
+    from core.design.path_synthesis import Linkage, SynthesisProgress
 
 
-_searched = later.function(__package__, "searched_task.searched")
-_linkages = later.function(__package__, "searched_task.linkages")
+_searched = later.lazy_function(__package__, "searched_task.search_parameters")
+_linkages = later.lazy_function(__package__, "searched_task.search_linkages")
 
 ITERATIONS = 200
 MOST_UNPREPARED = 2
-"""Number of process crashes tolerated before a search is prepared."""
+"""Number of process crashes that are tolerated before a search is prepared."""
 Asked = Callable[[], bool]
 
 
-class _Search(Task):
-    """Search task: machine code is compiled before the search begins, and each iteration is short."""
+class _SearchTask(WorkerTask):
+    """Search task. Machine code is compiled before the search begins, and each iteration is short."""
 
     silence: ClassVar[float] = 60.0
     preparing: ClassVar[float] = 300.0
 
 
 @dataclass(frozen=True)
-class ParameterTask(_Search):
-    """Parameter search for a design. before : rows of finished starts"""
+class ParameterTask(_SearchTask):
+    """Task: search parameters of a design. before : rows of finished starts"""
 
-    model: SentModel
+    model: PackedModel
     aim: Aim
     starts: int
     solver: str
@@ -56,35 +64,35 @@ class ParameterTask(_Search):
     iterations: int
     before: tuple[Row, ...] = ()
 
-    def done(self, line: Line) -> Summary:
-        summary: Summary = _searched(self, line)
+    def execute(self, line: TaskConnection) -> SearchSummary:
+        summary: SearchSummary = _searched(self, line)
         return summary
 
 
 @dataclass(frozen=True)
-class CurveTask(_Search):
-    """Linkage search for a curve, as in `synthesise`; most : largest number of solutions"""
+class CurveTask(_SearchTask):
+    """Task: search linkages for a curve, as in `synthesise`; most : largest number of solutions"""
 
     target: Target
     topology: str
     most: int
 
-    def done(self, line: Line) -> tuple[Linkage, ...]:
+    def execute(self, line: TaskConnection) -> tuple[Linkage, ...]:
         found: tuple[Linkage, ...] = _linkages(self, line)
         return found
 
 
-class Begun(NamedTuple):
-    """Message on how the search is done, with the fields of `Designed`."""
+class SearchPrepared(NamedTuple):
+    """Message that the search is prepared, and how it is done, with the fields of the result."""
 
     solver: str
     reason: str
     slopes: str
 
 
-class Better(NamedTuple):
-    """Message on a better point of a start. x (n,), 0 … 1; rows : attained values for prescribed functions or poses,
-    SI; None: not computed"""
+class BetterPoint(NamedTuple):
+    """Message that a start has reached a better point. x (n,), 0 … 1; rows : attained values for prescribed functions
+    or poses, SI; None: not computed"""
 
     start: int
     x: Array
@@ -93,7 +101,7 @@ class Better(NamedTuple):
     rows: Array | None
 
 
-class Begins(NamedTuple):
+class StartBegins(NamedTuple):
     """Message that a start begins at x (n,), 0 … 1."""
 
     number: int
@@ -101,24 +109,23 @@ class Begins(NamedTuple):
     parameters: Mapping[str, float]
 
 
-class Summary(NamedTuple):
-    """Result of a search, as `Designed` without its model; rows : attained values of the machines in the table, by row
-    number, SI."""
+class SearchSummary(NamedTuple):
+    """Result of a search without its model; rows : attained values of the machines in the table, by row number, SI."""
 
-    table: tuple[Start, ...]
-    how: Begun
+    table: tuple[StartResult, ...]
+    how: SearchPrepared
     sensitivities: Mapping[str, float]
     alike: tuple[str, ...]
     rows: Mapping[int, Array]
 
 
-class SubprocessDesign(NamedTuple):
+class SubprocessResult(NamedTuple):
     """Result of a search in a subprocess. rows : attained values of the machines in the table, by start, SI; lost :
     starts on which a process crashed."""
 
-    designed: Designed
+    designed: OptimisationResult
     rows: Mapping[int, Array]
-    lost: tuple[Start, ...]
+    lost: tuple[StartResult, ...]
 
 
 def optimise_in_subprocess(
@@ -132,118 +139,124 @@ def optimise_in_subprocess(
     iterations: int = ITERATIONS,
     cancelled: Callable[[], bool] = lambda: False,
     paused: Callable[[], bool] = lambda: False,
-    watch: Callable[[Better], None] = lambda _: None,
-    lost: Callable[[Start], None] = lambda _: None,
-) -> SubprocessDesign:
+    watch: Callable[[BetterPoint], None] = lambda _: None,
+    lost: Callable[[StartResult], None] = lambda _: None,
+) -> SubprocessResult:
     """Run `design_of_aim(model, aim, "design").solve(…)` in a subprocess, with identical results; cancelled, paused :
     polled, the first may block; watch, lost : called with each better point and each start on which a process crashed.
     A machine with a kind defined in the console is searched in this process. Raises KinetostatError as `solve` does,
     and if no process can be started."""
-    search = _RemoteSearch(watch)
+    search = _RemoteSearchState(watch)
     try:
-        task = ParameterTask(SentModel.of(model), aim, starts, solver, seed, iterations)
+        task = ParameterTask(PackedModel.of(model), aim, starts, solver, seed, iterations)
     except KindError:
-        task = ParameterTask(SentModel.text_of(model), aim, starts, solver, seed, iterations)
-        return _search_here(model, task, cancelled, search)
+        task = ParameterTask(PackedModel.pack_without_kinds(model), aim, starts, solver, seed, iterations)
+        return _search_in_this_process(model, task, cancelled, search)
     unprepared = 0
     while True:
         try:
-            found = process.ask(replace(task, before=tuple(search.rows)), cancelled, search.hear, paused)
+            found = process.run_task(replace(task, before=tuple(search.rows)), cancelled, search.record_message, paused)
         except OSError as error:
-            raise _process_error(str(error.strerror or error)) from None
-        if isinstance(found, Summary):
-            return SubprocessDesign(_complete_result(model, found), found.rows, tuple(search.lost))
-        if isinstance(found, Left):
-            search.end("stopped")
-            return search.apart(model)
-        assert isinstance(found, Lost)
+            raise _make_process_error(str(error.strerror or error)) from None
+        if isinstance(found, SearchSummary):
+            return SubprocessResult(_result_with_model(model, found), found.rows, tuple(search.lost))
+        if isinstance(found, AbandonedTask):
+            search.finish_current_start("stopped")
+            return search.result_so_far(model)
+        assert isinstance(found, LostTask)
         if search.running is not None:
-            search.end(f"The solver {found.how}.")
+            search.finish_current_start(f"The solver {found.how}.")
             lost(search.rows[-1][1])
         elif search.how is not None and len(search.rows) == starts:  # all but the look at the best is done
-            return search.apart(model)
+            return search.result_so_far(model)
         else:
             unprepared += 1
             if unprepared >= MOST_UNPREPARED:
-                raise _process_error(f"The solver {found.how}.")
+                raise _make_process_error(f"The solver {found.how}.")
         if len(search.rows) == starts or cancelled():
-            return search.apart(model)
+            return search.result_so_far(model)
 
 
-def _search_here(
-    model: Model, task: ParameterTask, cancelled: Callable[[], bool], search: _RemoteSearch
-) -> SubprocessDesign:
-    found = task.done(Here(search.hear, cancelled))
-    return SubprocessDesign(_complete_result(model, found), found.rows, ())
+def _search_in_this_process(
+    model: Model, task: ParameterTask, cancelled: Callable[[], bool], search: _RemoteSearchState
+) -> SubprocessResult:
+    found = task.execute(LocalConnection(search.record_message, cancelled))
+    return SubprocessResult(_result_with_model(model, found), found.rows, ())
 
 
-def _process_error(why: str) -> KinetostatError:
+def _make_process_error(reason: str) -> KinetostatError:
     return SimulationError(
-        f"The search could not be prepared: {why}",
+        f"The search could not be prepared: {reason}",
         where="design",
         remedy="Vary fewer parameters, or run the search in a script.",
     )
 
 
-def _complete_result(model: Model, found: Summary) -> Designed:
-    how = found.how
-    return Designed(
-        found.table, applied(model, found.table[0]), *how, sensitivities=found.sensitivities, alike=found.alike
+def _result_with_model(model: Model, summary: SearchSummary) -> OptimisationResult:
+    how = summary.how
+    return OptimisationResult(
+        summary.table,
+        model_with_row_values(model, summary.table[0]),
+        *how,
+        sensitivities=summary.sensitivities,
+        alike=summary.alike,
     )
 
 
-class _RemoteSearch:
-    """State of a search in the subprocess, as known here from its messages."""
+class _RemoteSearchState:
+    """State of a search in the subprocess, as known from its messages."""
 
-    def __init__(self, watch: Callable[[Better], None]) -> None:
+    def __init__(self, watch: Callable[[BetterPoint], None]) -> None:
         self._watch = watch
         self.rows: list[Row] = []
-        self.lost: list[Start] = []
-        self.how: Begun | None = None
-        self.running: Begins | None = None
+        self.lost: list[StartResult] = []
+        self.how: SearchPrepared | None = None
+        self.running: StartBegins | None = None
         """The start in hand."""
-        self._best: Better | None = None
+        self._best: BetterPoint | None = None
         """Of this start."""
 
-    def hear(self, what: Begun | Begins | Better | Row) -> None:
+    def record_message(self, message: SearchPrepared | StartBegins | BetterPoint | Row) -> None:
         """Record a message of the subprocess."""
-        if isinstance(what, Begun):
-            self.how = what
-        elif isinstance(what, Begins):
-            self.running, self._best = what, None
-        elif isinstance(what, Better):
-            self._best = what
-            self._watch(what)
+        if isinstance(message, SearchPrepared):
+            self.how = message
+        elif isinstance(message, StartBegins):
+            self.running, self._best = message, None
+        elif isinstance(message, BetterPoint):
+            self._best = message
+            self._watch(message)
         else:
             self.running = None
-            self.rows.append(what)
+            self.rows.append(message)
 
-    def end(self, words: str) -> None:
-        """Finish the current start after a crash: with its best point so far, or as failed with the reason."""
+    def finish_current_start(self, reason: str) -> None:
+        """Finish the current start after a crash: keep its best point so far, or mark it as failed with the reason."""
         begun, best, self.running = self.running, self._best, None
         if begun is None:
             return
         if best is not None:
             edge = variables_at_bounds(tuple(best.parameters), best.x)
-            self.rows.append((best.x, Start(best.start, best.parameters, best.value, "stopped", words, edge)))
-        elif words != "stopped":
-            self.rows.append((begun.x, Start(begun.number, begun.parameters, np.inf, "failed", words)))
-        if words != "stopped":
+            self.rows.append((best.x, StartResult(best.start, best.parameters, best.value, "stopped", reason, edge)))
+        elif reason != "stopped":
+            self.rows.append((begun.x, StartResult(begun.number, begun.parameters, np.inf, "failed", reason)))
+        if reason != "stopped":
             self.lost.append(self.rows[-1][1])
 
-    def apart(self, model: Model) -> SubprocessDesign:
+    def result_so_far(self, model: Model) -> SubprocessResult:
         """Return the result so far. Raises ModelError if no start yielded a value."""
-        table = tuple(row for _, row in ranked(self.rows))
+        table = tuple(row for _, row in rank_rows(self.rows))
         if self.how is None:
             raise ModelError("No start yielded a value.", where="design", remedy="Search for longer.")
-        return SubprocessDesign(
-            Designed(table, applied(model, table[0]), *self.how, sensitivities={}), {}, tuple(self.lost)
+        return SubprocessResult(
+            OptimisationResult(table, model_with_row_values(model, table[0]), *self.how, sensitivities={}),
+            {},
+            tuple(self.lost),
         )
 
 
-class Linkages(NamedTuple):
-    """Result of a linkage search. found : linkages, the best first; lost : sentences naming the kinds on which the
-    process crashed, and how."""
+class LinkageSearchResult(NamedTuple):
+    """Result of a linkage search. found : linkages, the best first; lost : sentences that name the topologies on which
+    the process crashed, and how."""
 
     found: tuple[Linkage, ...]
     lost: str = ""
@@ -255,23 +268,25 @@ def search_linkages_in_subprocess(
     *,
     cancelled: Asked = lambda: False,
     paused: Asked = lambda: False,
-    watch: Callable[[Progress], None] = lambda _: None,
-) -> Linkages:
+    on_better_linkage: Callable[[SynthesisProgress], None] = lambda _: None,
+) -> LinkageSearchResult:
     """Run `synthesise` in a subprocess, with identical results; cancelled, paused : polled, the first may block; watch
     : called with each better linkage. Raises KinetostatError as `synthesise` does, and if the process crashed without a
     result or cannot be started."""
-    from core.design.path_synthesis import best_of, exact, kinds_of
+    from core.design.path_synthesis import has_exact_linkage, select_best, topologies_for_name
     from core.design.topologies import topology_named
 
-    names = kinds_of(task.topology)
+    names = topologies_for_name(task.topology)
     found: tuple[Linkage, ...] = ()
     lost: list[str] = []
     for name in names:
-        if name != names[0] and (cancelled() or exact(found)):
+        if name != names[0] and (cancelled() or has_exact_linkage(found)):
             break
         kind = replace(task, topology=name)
         try:
-            own, how = _search_kind(process, kind, best_of(found, task.most), cancelled, paused, watch)
+            own, how = _search_one_topology(
+                process, kind, select_best(found, task.most), cancelled, paused, on_better_linkage
+            )
         except OSError as error:
             lost.append(f"The search process could not be started ({error.strerror or error}).")
             break
@@ -285,29 +300,28 @@ def search_linkages_in_subprocess(
             where="linkage",
             remedy="Search again, or choose another kind of linkage.",
         )
-    return Linkages(best_of(found, task.most), " ".join(lost))
+    return LinkageSearchResult(select_best(found, task.most), " ".join(lost))
 
 
-def _search_kind(
+def _search_one_topology(
     process: WorkProcess,
     task: CurveTask,
-    before: tuple[Linkage, ...],
+    earlier_linkages: tuple[Linkage, ...],
     cancelled: Asked,
     paused: Asked,
-    watch: Callable[[Progress], None],
+    on_better_linkage: Callable[[SynthesisProgress], None],
 ) -> tuple[tuple[Linkage, ...], str]:
-    """Search linkages of one kind in the process; return them and how the process crashed (words that follow "The
-    solver"). before : linkages of the earlier kinds. Raises the errors of the search, and OSError if no process can be
-    started."""
-    last: list[Progress] = []
+    """Search linkages of one topology in the process; return them, and how the process crashed (words that follow "The
+    solver"). Raises the errors of the search, and OSError if no process can be started."""
+    last: list[SynthesisProgress] = []
 
-    def hear(progress: Progress | None) -> None:
+    def record_progress(progress: SynthesisProgress | None) -> None:
         if progress is not None:
             last[:] = [progress]
-            watch(replace(progress, found=before))
+            on_better_linkage(replace(progress, found=earlier_linkages))
 
-    found = process.ask(task, cancelled, hear, paused)
-    if not isinstance(found, (Left, Lost)):
+    found = process.run_task(task, cancelled, record_progress, paused)
+    if not isinstance(found, (AbandonedTask, LostTask)):
         return found, ""
     kept = tuple(now.best for now in last if now.best is not None)
-    return kept, found.how if isinstance(found, Lost) else ""
+    return kept, found.how if isinstance(found, LostTask) else ""

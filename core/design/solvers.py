@@ -1,4 +1,5 @@
-"""Solvers of design problems with one interface: from a start to the best point, with exact derivatives if available.
+"""Solvers of design problems with a common interface: from a start to the best point, with exact derivatives if
+available.
 
 Variables are counted in their bounds, 0 to 1. Values of what cannot be computed are infinite or not a number: a solver
 then steps back, or ends there and says so.
@@ -19,9 +20,9 @@ Array = NDArray[np.float64]
 STEP = 1e-6
 """Step of central differences, relative to the bounds."""
 CHECKED = 1e-5
-"""Step, relative to the bounds, with which derivatives are checked once."""
+"""Step, relative to the bounds, of the single check of the derivatives."""
 SMOOTH = 1e-5
-"""Relative disagreement between differences of two steps up to which values count as smooth."""
+"""Relative difference between difference quotients of two steps up to which the values count as smooth."""
 SOLVERS = {
     "least_squares": "a sum of squares: trust region with bounds",
     "SLSQP": "a smooth objective with few requirements: sequential quadratic programming",
@@ -36,7 +37,7 @@ _ENDED = {
     3: "the parameters no longer change",
     4: "value and parameters no longer change",
 }
-"""Messages of `scipy.optimize.least_squares` by termination status."""
+"""Messages for the termination states of `scipy.optimize.least_squares`."""
 FULFILLED = 1e-7
 """Tolerance of a requirement, in its unit."""
 KEPT = 4
@@ -45,20 +46,21 @@ SMALL_PROBLEM = 50
 FEW = 10
 
 
-class Evaluated(NamedTuple):
-    """Values at a point: residuals (r,) of a sum of squares, or the objective alone (1,); required (c,), positive if
+class EvaluatedPoint(NamedTuple):
+    """Values at a point: residuals (r,) of a sum of squares, or only the objective (1,); required (c,), positive if
     fulfilled."""
 
     residuals: Array
     required: Array
 
 
-class Problem(NamedTuple):
-    """Optimisation problem. evaluate : x (n,) in 0 … 1 → `Evaluated`; slopes : x → residuals' Jacobian (r, n), None: by
-    differences; squares : True to minimise the sum of squares of the residuals, otherwise the single objective"""
+class DesignProblem(NamedTuple):
+    """Optimisation problem. evaluate : x (n,) in 0 … 1 → values at the point; slopes : x → Jacobian of the residuals
+    (r, n), None: by differences; squares : True to minimise the sum of squares of the residuals, otherwise the single
+    objective"""
 
     size: int
-    evaluate: Callable[[Array], Evaluated]
+    evaluate: Callable[[Array], EvaluatedPoint]
     slopes: Callable[[Array], Array] | None
     squares: bool
     rough: bool = False
@@ -69,8 +71,8 @@ class Problem(NamedTuple):
         return float(r @ r) if self.squares else float(r[0])
 
 
-class Ended(NamedTuple):
-    """Result of a solver: x (n,), value, reason of termination, number of evaluations."""
+class SolverResult(NamedTuple):
+    """Result of a solver: x (n,), value, reason for termination, number of evaluations."""
 
     x: Array
     value: float
@@ -78,18 +80,18 @@ class Ended(NamedTuple):
     evaluations: int
 
 
-def chosen(problem: Problem, requirements: int) -> tuple[str, str]:
-    """Choose a suitable solver; return its name and the reason."""
+def choose_solver(problem: DesignProblem, requirement_count: int) -> tuple[str, str]:
+    """Choose a suitable solver; return its name and the reason for the choice."""
     if problem.rough:
         return "differential_evolution", "the objective is discontinuous; without gradients"
-    if problem.squares and not requirements:
+    if problem.squares and not requirement_count:
         return "least_squares", "a sum of squares with bounds only"
-    if problem.size > SMALL_PROBLEM or requirements > FEW:
+    if problem.size > SMALL_PROBLEM or requirement_count > FEW:
         return "IPOPT", "many requirements or variables"
-    return "SLSQP", "a smooth objective" + (" with few requirements" if requirements else "")
+    return "SLSQP", "a smooth objective" + (" with few requirements" if requirement_count else "")
 
 
-def differences(evaluate: Callable[[Array], Array], x: Array) -> Array:
+def central_differences(evaluate: Callable[[Array], Array], x: Array) -> Array:
     """Return the Jacobian (r, n) by central differences, one-sided at bounds. Raises FloatingPointError if the function
     cannot be evaluated at x."""
     if not np.isfinite(x).all():
@@ -105,13 +107,14 @@ def differences(evaluate: Callable[[Array], Array], x: Array) -> Array:
     return np.stack(columns, axis=-1)
 
 
-def solve(problem: Problem, solver: str, start: Array, iterations: int, seed: int) -> Ended:
+def solve(problem: DesignProblem, solver: str, start: Array, iterations: int, seed: int) -> SolverResult:
     """Solve the problem from one start. Raises FloatingPointError if nothing can be evaluated there."""
     count = [0]
-    last: dict[bytes, Evaluated] = {}
+    last: dict[bytes, EvaluatedPoint] = {}
 
-    def evaluate(x: Array) -> Evaluated:
-        """Evaluate a point once; objective and requirements are requested separately at the same points."""
+    def evaluate_cached(x: Array) -> EvaluatedPoint:
+        """Evaluate each point only once, since objective and requirements are requested separately at the same
+        points."""
         key = np.asarray(x, dtype=float).tobytes()
         if key not in last:
             count[0] += 1
@@ -121,44 +124,46 @@ def solve(problem: Problem, solver: str, start: Array, iterations: int, seed: in
             last[key] = found
         return last[key]
 
-    first = evaluate(start)
+    first = evaluate_cached(start)
     if not (np.isfinite(first.residuals).all() and np.isfinite(first.required).all()):
         raise FloatingPointError("The value is not a number at the start point.")
-    counted = problem._replace(evaluate=evaluate)
+    counted = problem._replace(evaluate=evaluate_cached)
     x, message = _RUN[solver](counted, start, iterations, seed, len(first.required))
     x = np.clip(x, 0.0, 1.0)
-    return Ended(x, problem.value(x), message, count[0])
+    return SolverResult(x, problem.value(x), message, count[0])
 
 
-def nearest(problem: Problem, start: Array, iterations: int) -> Array:
-    """Find the point of least violation of the requirements (sum of squares), starting where a solver ended with
+def nearest_feasible_point(problem: DesignProblem, start: Array, iterations: int) -> Array:
+    """Find the point with the least violation of the requirements (sum of squares), starting where a solver ended with
     violations. Raises FloatingPointError if nothing can be evaluated."""
     from scipy.optimize import least_squares
 
-    def lacking(x: Array) -> Array:
+    def violations(x: Array) -> Array:
         found = np.minimum(problem.evaluate(np.clip(x, 0.0, 1.0)).required, 0.0)
         if not np.isfinite(found).all():
             raise FloatingPointError("A requirement is not a number.")
         return found
 
     inside = np.clip(start, 1e-9, 1.0 - 1e-9)
-    found = least_squares(lacking, inside, lambda x: differences(lacking, x), bounds=(0.0, 1.0), max_nfev=iterations)
+    found = least_squares(
+        violations, inside, lambda x: central_differences(violations, x), bounds=(0.0, 1.0), max_nfev=iterations
+    )
     return np.clip(found.x, 0.0, 1.0)
 
 
-def slope_error(problem: Problem, x: Array, seed: int) -> float:
-    """Return the relative error of the residuals' derivatives along a random direction compared with a finite
-    difference; 0 if the values are not smooth enough to compare."""
+def relative_slope_error(problem: DesignProblem, x: Array, seed: int) -> float:
+    """Return the relative error of the residuals' derivatives along a random direction, compared with a finite
+    difference; 0 if the values are not smooth enough for the comparison."""
     assert problem.slopes is not None
     direction = np.random.default_rng(seed).normal(size=problem.size)
     direction /= np.linalg.norm(direction)
     inside = np.clip(x, 2.0 * CHECKED, 1.0 - 2.0 * CHECKED)
 
-    def along(step: float) -> Array:
+    def residuals_along_direction(step: float) -> Array:
         ends = [problem.evaluate(inside + sign * step * direction).residuals for sign in (1.0, -1.0)]
         return np.asarray((ends[0] - ends[1]) / (2.0 * step))
 
-    wide, fine = along(2.0 * CHECKED), along(CHECKED)
+    wide, fine = residuals_along_direction(2.0 * CHECKED), residuals_along_direction(CHECKED)
     exact = problem.slopes(inside) @ direction
     size = max(float(np.linalg.norm(fine)), float(np.linalg.norm(exact)), 1e-300)
     smooth = float(np.linalg.norm(wide - fine)) < SMOOTH * size
@@ -166,54 +171,60 @@ def slope_error(problem: Problem, x: Array, seed: int) -> float:
     return off if smooth and np.isfinite(off) else 0.0
 
 
-def _jacobian(problem: Problem) -> Callable[[Array], Array]:
-    return problem.slopes or (lambda x: differences(lambda y: problem.evaluate(y).residuals, x))
+def _jacobian_function(problem: DesignProblem) -> Callable[[Array], Array]:
+    return problem.slopes or (lambda x: central_differences(lambda y: problem.evaluate(y).residuals, x))
 
 
-def _gradient(problem: Problem) -> Callable[[Array], Array]:
+def _gradient_function(problem: DesignProblem) -> Callable[[Array], Array]:
     if not problem.squares:
-        return lambda x: _jacobian(problem)(x)[0]
-    return lambda x: 2.0 * _jacobian(problem)(x).T @ problem.evaluate(x).residuals
+        return lambda x: _jacobian_function(problem)(x)[0]
+    return lambda x: 2.0 * _jacobian_function(problem)(x).T @ problem.evaluate(x).residuals
 
 
-def _least_squares(problem: Problem, start: Array, iterations: int, seed: int, count: int) -> tuple[Array, str]:
+def _solve_least_squares(
+    problem: DesignProblem, start: Array, iterations: int, seed: int, count: int
+) -> tuple[Array, str]:
     from scipy.optimize import least_squares
 
     inside = np.clip(start, 1e-9, 1.0 - 1e-9)
     found = least_squares(
-        lambda x: problem.evaluate(x).residuals, inside, _jacobian(problem), bounds=(0.0, 1.0), x_scale="jac",
+        lambda x: problem.evaluate(x).residuals, inside, _jacobian_function(problem), bounds=(0.0, 1.0), x_scale="jac",
         max_nfev=iterations, xtol=1e-14, ftol=1e-14, gtol=1e-14,
     )  # fmt: skip
     return found.x, _ENDED.get(found.status, str(found.message))
 
 
-def _minimize(method: str) -> Callable[..., tuple[Array, str]]:
-    def run(problem: Problem, start: Array, iterations: int, seed: int, count: int) -> tuple[Array, str]:
+def _scipy_minimiser(method: str) -> Callable[..., tuple[Array, str]]:
+    def minimise(problem: DesignProblem, start: Array, iterations: int, seed: int, count: int) -> tuple[Array, str]:
         from scipy.optimize import Bounds, NonlinearConstraint, minimize
 
-        def required(x: Array) -> Array:
+        def requirement_values(x: Array) -> Array:
             return problem.evaluate(x).required
 
-        def slopes(x: Array) -> Array:
-            return differences(required, x)
+        def requirement_slopes(x: Array) -> Array:
+            return central_differences(requirement_values, x)
 
         constraints: list[Any] = []
         if count:
-            own = NonlinearConstraint(required, 0.0, np.inf, jac=slopes)
-            constraints = [own] if method != "SLSQP" else [{"type": "ineq", "fun": required, "jac": slopes}]
+            own = NonlinearConstraint(requirement_values, 0.0, np.inf, jac=requirement_slopes)
+            constraints = (
+                [own] if method != "SLSQP" else [{"type": "ineq", "fun": requirement_values, "jac": requirement_slopes}]
+            )
         tight = {"ftol": 1e-14} if method == "SLSQP" else {"gtol": 1e-10, "xtol": 1e-12}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of curvature that is not known yet
             found = minimize(
-                problem.value, start, jac=_gradient(problem), method=method, bounds=Bounds(0.0, 1.0),
+                problem.value, start, jac=_gradient_function(problem), method=method, bounds=Bounds(0.0, 1.0),
                 constraints=constraints, options={"maxiter": iterations, **tight},
             )  # fmt: skip
         return np.asarray(found.x), str(found.message).replace("`", "")
 
-    return run
+    return minimise
 
 
-def _callback(size: int, count: int, values: Callable[[Array], Array], slopes: Callable[[Array], Array]) -> Any:
+def _casadi_callback(
+    variable_count: int, value_count: int, values: Callable[[Array], Array], slopes: Callable[[Array], Array]
+) -> Any:
     """Wrap our values (count,) of x (size,), and their Jacobian, as a CasADi function."""
     import casadi as ca
 
@@ -226,10 +237,10 @@ def _callback(size: int, count: int, values: Callable[[Array], Array], slopes: C
             return 2
 
         def get_sparsity_in(self, i: int) -> Any:
-            return ca.Sparsity.dense(size if i == 0 else count)
+            return ca.Sparsity.dense(variable_count if i == 0 else value_count)
 
         def get_sparsity_out(self, _: int) -> Any:
-            return ca.Sparsity.dense(count, size)
+            return ca.Sparsity.dense(value_count, variable_count)
 
         def eval(self, arguments: Any) -> Any:
             return [slopes(arguments[0].full().ravel())]
@@ -241,10 +252,10 @@ def _callback(size: int, count: int, values: Callable[[Array], Array], slopes: C
             self.construct("values", {})
 
         def get_sparsity_in(self, _: int) -> Any:
-            return ca.Sparsity.dense(size)
+            return ca.Sparsity.dense(variable_count)
 
         def get_sparsity_out(self, _: int) -> Any:
-            return ca.Sparsity.dense(count)
+            return ca.Sparsity.dense(value_count)
 
         def eval(self, arguments: Any) -> Any:
             return [values(arguments[0].full().ravel())]
@@ -258,23 +269,27 @@ def _callback(size: int, count: int, values: Callable[[Array], Array], slopes: C
     return Values()
 
 
-def _ipopt(problem: Problem, start: Array, iterations: int, seed: int, count: int) -> tuple[Array, str]:
+def _solve_with_ipopt(
+    problem: DesignProblem, start: Array, iterations: int, seed: int, count: int
+) -> tuple[Array, str]:
     """Solve with IPOPT through `casadi.nlpsol`, with our values as callbacks and limited-memory second derivatives."""
     import casadi as ca
 
-    gradient = _gradient(problem)
+    gradient = _gradient_function(problem)
 
     def values(x: Array) -> Array:
         return np.append(problem.value(x), problem.evaluate(x).required)
 
     def slopes(x: Array) -> Array:
-        return np.vstack([gradient(x), differences(lambda y: problem.evaluate(y).required, x).reshape(count, -1)])
+        return np.vstack(
+            [gradient(x), central_differences(lambda y: problem.evaluate(y).required, x).reshape(count, -1)]
+        )
 
     stopped: list[BaseException] = []
     """Exception that ended the search: CasADi lets none through."""
 
-    def guarded(function: Callable[[Array], Array], *shape: int) -> Callable[[Array], Array]:
-        def call(x: Array) -> Array:
+    def with_error_guard(function: Callable[[Array], Array], *shape: int) -> Callable[[Array], Array]:
+        def call_guarded(x: Array) -> Array:
             try:
                 if not stopped:
                     return function(x)
@@ -284,9 +299,11 @@ def _ipopt(problem: Problem, start: Array, iterations: int, seed: int, count: in
                 stopped.append(error)
             return np.full(shape, np.nan)
 
-        return call
+        return call_guarded
 
-    called = _callback(problem.size, 1 + count, guarded(values, 1 + count), guarded(slopes, 1 + count, problem.size))
+    called = _casadi_callback(
+        problem.size, 1 + count, with_error_guard(values, 1 + count), with_error_guard(slopes, 1 + count, problem.size)
+    )
     x = ca.MX.sym("x", problem.size)
     y = called(x)
     options = {
@@ -302,7 +319,9 @@ def _ipopt(problem: Problem, start: Array, iterations: int, seed: int, count: in
     return found["x"].full().ravel(), str(run.stats()["return_status"])
 
 
-def _evolution(problem: Problem, start: Array, iterations: int, seed: int, count: int) -> tuple[Array, str]:
+def _differential_evolution(
+    problem: DesignProblem, start: Array, iterations: int, seed: int, count: int
+) -> tuple[Array, str]:
     from scipy.optimize import differential_evolution
 
     def value(x: Array) -> float:
@@ -318,9 +337,9 @@ def _evolution(problem: Problem, start: Array, iterations: int, seed: int, count
 
 
 _RUN: dict[str, Callable[..., tuple[Array, str]]] = {
-    "least_squares": _least_squares,
-    "SLSQP": _minimize("SLSQP"),
-    "trust-constr": _minimize("trust-constr"),
-    "IPOPT": _ipopt,
-    "differential_evolution": _evolution,
+    "least_squares": _solve_least_squares,
+    "SLSQP": _scipy_minimiser("SLSQP"),
+    "trust-constr": _scipy_minimiser("trust-constr"),
+    "IPOPT": _solve_with_ipopt,
+    "differential_evolution": _differential_evolution,
 }

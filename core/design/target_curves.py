@@ -1,4 +1,4 @@
-"""Target curves in a plane: ordered points, closed or open, timed or untimed; from arrays, CSV or an SVG path."""
+"""Target curves in a plane: ordered points, closed or open, with or without times; from arrays, CSV or an SVG path."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BEZIER_STEPS = 16
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """Target curve. points (n, 2) m, in order; closed : the last point is followed by the first
+    """Target curve. points (n, 2) m, in order; closed : the last point is joined to the first
 
     times : (n,) growing: of a closed curve the share of the crank's turn at each point, of an arc any measure of it;
     None if only the curve counts
@@ -38,11 +38,15 @@ class Target:
         points = np.array(self.points, dtype=float)
         if points.ndim != 2 or points.shape[1] != 2:
             raise ModelError(
-                f"A target has shape {points.shape}.", where="target", remedy="Give rows of two numbers, x and y."
+                f"The points have the shape {points.shape}; (n, 2) is needed.",
+                where="target",
+                remedy="Give rows of two numbers, x and y.",
             )
         if not np.isfinite(points).all():
             bad = int(np.argmin(np.isfinite(points).all(axis=1)))
-            raise ModelError(f"Point {bad + 1} is not a number.", where="target", remedy="Remove the point.")
+            raise ModelError(
+                f"Point {bad + 1} has a coordinate that is not a number.", where="target", remedy="Remove the point."
+            )
         least = 3 if self.closed else 2
         if len(points) < least:
             raise ModelError(
@@ -66,31 +70,31 @@ class Target:
 
     @property
     def size(self) -> float:
-        """Root of the mean squared distance of the points from their centre, m."""
+        """Root mean square distance of the points from their centre, m."""
         return float(np.sqrt(np.mean(np.abs(self.z - self.z.mean()) ** 2)))
 
     @property
-    def lengths(self) -> Array:
+    def length_shares(self) -> Array:
         """Share (n,) of the arc length at each point; below 1 for a closed curve."""
         z = np.append(self.z, self.z[0]) if self.closed else self.z
         at = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(z)))])
         return np.asarray(at[: len(self.z)] / at[-1])
 
     def sampled(self, count: int, *, by_length: bool = False) -> Complex:
-        """Sample (count,) points evenly in time or arc length; a closed curve without its end, an open one with both
-        ends."""
-        at = self.lengths if by_length or self.times is None else self.shares
+        """Sample (count,) points evenly in time or arc length; a closed curve without its end point, an open one with
+        both ends."""
+        at = self.length_shares if by_length or self.times is None else self.time_shares
         wanted = np.arange(count) / (count if self.closed else count - 1)
         if self.closed:
-            return np.asarray(_periodic(at, self.z, wanted))
+            return np.asarray(_interpolate_closed_curve(at, self.z, wanted))
         keep = np.concatenate([[True], np.diff(at) > 0.0])
         return np.asarray(
             np.interp(wanted, at[keep], self.z[keep].real) + 1j * np.interp(wanted, at[keep], self.z[keep].imag)
         )
 
     @property
-    def shares(self) -> Array:
-        """Times of the points as shares from 0, up to 1 for an open curve."""
+    def time_shares(self) -> Array:
+        """Times of the points, scaled so that they start at 0 and an open curve ends at 1."""
         assert self.times is not None
         return self.times - self.times[0] if self.closed else (self.times - self.times[0]) / np.ptp(self.times)
 
@@ -123,25 +127,29 @@ class Target:
         return replace(self, points=np.column_stack([z.real, z.imag]), times=times)
 
     def timed(self) -> Target:
-        """Return the curve with the same points, evenly timed."""
+        """Return the curve with the same points at evenly spaced times."""
         n = len(self.points)
         return replace(self, times=np.arange(n) / (n if self.closed else n - 1))
 
 
-def _periodic(at: Array, z: Complex, wanted: Array) -> Complex:
-    """Interpolate a closed curve: exactly by Fourier terms for evenly spaced points, otherwise by cubic splines."""
-    n, step = len(z), 1.0 / len(z)
-    if np.allclose(at, np.arange(n) * step, atol=1e-9):
-        if len(wanted) == n and np.allclose(wanted, at, atol=1e-9):
-            return z
-        terms = np.fft.fft(z) / n
+def _interpolate_closed_curve(positions: Array, points: Complex, new_positions: Array) -> Complex:
+    """Interpolate a closed curve: exactly, by Fourier terms, for evenly spaced points, otherwise by cubic splines."""
+    n, step = len(points), 1.0 / len(points)
+    if np.allclose(positions, np.arange(n) * step, atol=1e-9):
+        if len(new_positions) == n and np.allclose(new_positions, positions, atol=1e-9):
+            return points
+        terms = np.fft.fft(points) / n
         k = np.fft.fftfreq(n, step)
-        return np.asarray(np.exp(2j * np.pi * np.outer(wanted, k)) @ terms)
+        return np.asarray(np.exp(2j * np.pi * np.outer(new_positions, k)) @ terms)
     from scipy.interpolate import CubicSpline
 
-    keep = np.concatenate([[True], np.diff(at) > 0.0]) & (at < 1.0)
-    closed = CubicSpline(np.append(at[keep], at[keep][0] + 1.0), np.append(z[keep], z[keep][0]), bc_type="periodic")
-    return np.asarray(closed(wanted))
+    keep = np.concatenate([[True], np.diff(positions) > 0.0]) & (positions < 1.0)
+    closed = CubicSpline(
+        np.append(positions[keep], positions[keep][0] + 1.0),
+        np.append(points[keep], points[keep][0]),
+        bc_type="periodic",
+    )
+    return np.asarray(closed(new_positions))
 
 
 def target(points: ArrayLike, *, closed: bool = True, times: ArrayLike | None = None, timed: bool = False) -> Target:
@@ -150,7 +158,7 @@ def target(points: ArrayLike, *, closed: bool = True, times: ArrayLike | None = 
     return found.timed() if timed and times is None else found
 
 
-def from_csv(text: str, *, closed: bool = True, scale: float = 1.0, name: str = "target") -> Target:
+def target_from_csv(text: str, *, closed: bool = True, scale: float = 1.0, name: str = "target") -> Target:
     """Read a target from rows x, y or x, y, time, skipping a header row. Raises FileError with the line."""
     rows: list[list[float]] = []
     for number, line in enumerate(io.StringIO(text), 1):
@@ -180,7 +188,7 @@ def from_csv(text: str, *, closed: bool = True, scale: float = 1.0, name: str = 
     return Target(scale * numbers[:, :2], closed, times)
 
 
-def from_svg(text: str, *, scale: float = 1e-3, name: str = "target") -> Target:
+def target_from_svg(text: str, *, scale: float = 1e-3, name: str = "target") -> Target:
     """Read a target from the first path, polyline or polygon of an SVG drawing, with y up; scale : m per unit. Raises
     FileError."""
     if "<!DOCTYPE" in text and "<!ENTITY" in text:
@@ -194,7 +202,7 @@ def from_svg(text: str, *, scale: float = 1e-3, name: str = "target") -> Target:
     for element in root.iter():
         tag = element.tag.rpartition("}")[2]
         if tag == "path":
-            return _svg_target(*_path_points(element.get("d", ""), name), scale)
+            return _svg_target(*_parse_path_points(element.get("d", ""), name), scale)
         if tag in ("polyline", "polygon"):
             numbers = [float(x) for x in re.findall(_NUMBER, element.get("points", ""))]
             return _svg_target(np.array(numbers[: len(numbers) // 2 * 2]).reshape(-1, 2), tag == "polygon", scale)
@@ -211,7 +219,7 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "A": 7, "Z": 0}
 
 
-def _path_commands(d: str, name: str) -> Iterator[tuple[str, list[float]]]:
+def _parse_path_commands(d: str, name: str) -> Iterator[tuple[str, list[float]]]:
     for letter, rest in re.findall(r"([A-Za-z])([^A-Za-z]*(?:[eE][-+]?\d[^A-Za-z]*)*)", d):
         count = _COUNTS.get(letter.upper())
         if count is None:
@@ -229,14 +237,14 @@ def _path_commands(d: str, name: str) -> Iterator[tuple[str, list[float]]]:
             yield letter, numbers[k : k + count]
 
 
-def _path_points(d: str, name: str) -> tuple[Array, bool]:
+def _parse_path_points(d: str, name: str) -> tuple[Array, bool]:
     """Return the points of the first subpath, and True if it is closed."""
     points: list[complex] = []
     at, control, before = 0j, 0j, ""
-    for letter, numbers in _path_commands(d, name):
+    for letter, numbers in _parse_path_commands(d, name):
         kind = letter.upper()
         if kind == "Z" or (kind == "M" and points):
-            return _pairs(points), kind == "Z"
+            return _to_coordinate_pairs(points), kind == "Z"
         origin = at if letter.islower() else 0j
         if kind in "HV":
             fixed = at if letter.isupper() else 0j
@@ -253,17 +261,17 @@ def _path_points(d: str, name: str) -> tuple[Array, bool]:
         control, at, before = nodes[-2] if len(nodes) > 1 else at, nodes[-1], kind
     if len(points) < 2:
         raise FileError("The path has no points.", where=name, remedy="Draw one.")
-    return _pairs(points), False
+    return _to_coordinate_pairs(points), False
 
 
-def _bezier_points(nodes: Sequence[complex]) -> list[complex]:
+def _bezier_points(control_points: Sequence[complex]) -> list[complex]:
     s = np.arange(1, BEZIER_STEPS + 1) / BEZIER_STEPS
-    rows = [np.full_like(s, node, dtype=complex) for node in nodes]
+    rows = [np.full_like(s, node, dtype=complex) for node in control_points]
     while len(rows) > 1:
         rows = [(1 - s) * a + s * b for a, b in pairwise(rows)]
     return [complex(x) for x in rows[0]]
 
 
-def _pairs(points: Sequence[complex]) -> Array:
+def _to_coordinate_pairs(points: Sequence[complex]) -> Array:
     z = np.array(points)
     return np.column_stack([z.real, z.imag])

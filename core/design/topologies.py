@@ -1,4 +1,4 @@
-"""Planar one-degree-of-freedom linkages tried in path synthesis: ordinary models with lengths as parameters.
+"""Planar linkages with one degree of freedom that path synthesis tries: ordinary models with lengths as parameters.
 
 Linkages lie in the plane x–z, as people draw them. The crank has length `a` and turns about the ground's origin; what
 follows has lengths, and points given along and across its link. A ground body carries place and turn (`x0`, `z0`,
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import ModelError, near_misses
+from core.errors import ModelError, suggest_names
 from core.model import Body, Capsule, Frame, Joint, Material, Model, Parameter, Pose
 
 Array = NDArray[np.float64]
@@ -24,12 +24,12 @@ LONGEST = 8.0
 """Longest link of an atlas, in crank lengths."""
 DENSITY = 7850.0
 At = tuple[str, str]
-"""Point of a link, along and across, as formulas of parameters."""
+"""Point of a link (coordinates along and across it), as formulas of parameters."""
 O: At = ("0", "0")
 
 
-class Pin(NamedTuple):
-    """Joint between points of two links; `kind` continuous, revolute or prismatic (along the parent's x)."""
+class TopologyJoint(NamedTuple):
+    """Joint between points of two links; `kind` is continuous, revolute or prismatic (along the parent's x)."""
 
     name: str
     parent: str
@@ -51,37 +51,40 @@ class Topology(NamedTuple):
     lengths: tuple[str, ...]
     places: tuple[str, ...]
     links: Mapping[str, tuple[At, ...]]
-    pins: tuple[Pin, ...]
+    pins: tuple[TopologyJoint, ...]
     carrier: str
     grashof: bool = False
 
     @property
     def shape(self) -> tuple[str, ...]:
-        """Names of the shape parameters, which similarity and phase do not determine."""
+        """Names of the shape parameters: those that similarity and phase do not determine."""
         return (*self.lengths, *self.places)
 
     def model(self, values: Mapping[str, float], *, drawn: bool = True) -> Model:
         """Build the machine with these parameters (SI); drawn : with steel bars, otherwise without masses, geometry and
-        placement."""
+        placement parameters."""
         places = dict.fromkeys(PLACE, 0.0) if drawn else {}
         numbers = {"a": 1.0, **dict.fromkeys(self.shape, 1.0), **places, **values}
         sizes = {name: "angle" if name == "turn" else "length" for name in numbers}
         parameters = tuple(Parameter(name=n, value=float(x), dimension=sizes[n]) for n, x in numbers.items())
         longest = max(abs(numbers[name]) for name in ("a", *self.lengths))
-        bodies = tuple(_body(name, corners, 0.012 * longest, drawn) for name, corners in self.links.items())
+        bodies = tuple(_build_body(name, corners, 0.012 * longest, drawn) for name, corners in self.links.items())
         colours = ((0.93, 0.5, 0.16, 1.0), (0.66, 0.69, 0.72, 1.0), (0.25, 0.46, 0.7, 1.0))
         base = Pose(position=("x0", 0.0, "z0"), rotation=(0.0, "-turn", 0.0)) if drawn else Pose()
         point = Pose(position=("px", 0.0, "py"))
         return Model(
             name=self.title,
             parameters=parameters,
-            materials=tuple(map(_material, ("signal", "steel", "blue"), colours)) if drawn else (),
+            materials=tuple(map(_build_material, ("signal", "steel", "blue"), colours)) if drawn else (),
             bodies=(Body(name=GROUND), *bodies),
             frames=(Frame(name=POINT, parent=self.carrier, pose=point),),
-            joints=(Joint(name="base", kind="fixed", parent="world", child=GROUND, a=base), *map(_joint, self.pins)),
+            joints=(
+                Joint(name="base", kind="fixed", parent="world", child=GROUND, a=base),
+                *map(_build_joint, self.pins),
+            ),
         )
 
-    def draw(self, rng: np.random.Generator, count: int) -> Array:
+    def draw_random_shapes(self, rng: np.random.Generator, count: int) -> Array:
         """Draw (count, shape) random shapes in crank lengths; for four-bars only those whose crank rotates fully
         (Grashof)."""
         lengths = np.exp(rng.uniform(0.0, np.log(LONGEST), (count, len(self.lengths))))
@@ -96,20 +99,20 @@ class Topology(NamedTuple):
         return np.asarray(shapes)
 
 
-def _material(name: str, color: tuple[float, ...]) -> Material:
+def _build_material(name: str, color: tuple[float, ...]) -> Material:
     return Material(name=name, color=color)
 
 
-def _body(name: str, corners: tuple[At, ...], radius: float, drawn: bool) -> Body:
-    if not drawn:
+def _build_body(name: str, corners: tuple[At, ...], radius: float, with_geometry: bool) -> Body:
+    if not with_geometry:
         return Body(name=name)
     material = {"crank": "signal", "coupler": "steel"}.get(name, "blue")
     pairs = [(corners[k], corners[(k + 1) % len(corners)]) for k in range(len(corners) if len(corners) > 2 else 1)]
-    bars = tuple(_bar(start, end, radius, material) for start, end in pairs)
+    bars = tuple(_build_bar(start, end, radius, material) for start, end in pairs)
     return Body(name=name, density=DENSITY, shapes=bars)
 
 
-def _bar(start: At, end: At, radius: float, material: str) -> Capsule:
+def _build_bar(start: At, end: At, radius: float, material: str) -> Capsule:
     (x, z), (u, w) = start, end
     across, up = f"({u} - ({x}))", f"({w} - ({z}))"
     pose = Pose(
@@ -118,17 +121,17 @@ def _bar(start: At, end: At, radius: float, material: str) -> Capsule:
     return Capsule(pose=pose, radius=radius, length=f"sqrt({across}^2 + {up}^2) + 1e-9", material=material)
 
 
-def _joint(pin: Pin) -> Joint:
+def _build_joint(pin: TopologyJoint) -> Joint:
     a, b = (Pose(position=(each[0], 0.0, each[1])) for each in (pin.at, pin.on))
     axis = (1.0, 0.0, 0.0) if pin.kind == "prismatic" else AXIS
     return Joint(name=pin.name, kind=pin.kind, parent=pin.parent, child=pin.child, a=a, b=b, axis=axis)
 
 
 _FOUR = (
-    Pin(DRIVEN, GROUND, "crank", kind="continuous"),
-    Pin("A", "crank", "coupler", ("a", "0")),
-    Pin("rocker_pin", GROUND, "rocker", ("d", "0")),
-    Pin("B", "coupler", "rocker", ("b", "0"), ("c", "0")),
+    TopologyJoint(DRIVEN, GROUND, "crank", kind="continuous"),
+    TopologyJoint("A", "crank", "coupler", ("a", "0")),
+    TopologyJoint("rocker_pin", GROUND, "rocker", ("d", "0")),
+    TopologyJoint("B", "coupler", "rocker", ("b", "0"), ("c", "0")),
 )
 _P: At = ("px", "py")
 _E: At = ("ex", "ey")
@@ -157,8 +160,8 @@ TOPOLOGIES: dict[str, Topology] = {
             (
                 _FOUR[0],
                 _FOUR[1],
-                Pin("guide", GROUND, "slider", ("0", "h"), kind="prismatic"),
-                Pin("B", "coupler", "slider", ("b", "0")),
+                TopologyJoint("guide", GROUND, "slider", ("0", "h"), kind="prismatic"),
+                TopologyJoint("B", "coupler", "slider", ("b", "0")),
             ),
             "coupler",
         ),
@@ -171,8 +174,8 @@ TOPOLOGIES: dict[str, Topology] = {
             (
                 _FOUR[0],
                 _FOUR[1],
-                Pin("block_pin", GROUND, "block", ("d", "0")),
-                Pin("guide", "block", "coupler", ("0", "h"), kind="prismatic"),
+                TopologyJoint("block_pin", GROUND, "block", ("d", "0")),
+                TopologyJoint("guide", "block", "coupler", ("0", "h"), kind="prismatic"),
             ),
             "coupler",
         ),
@@ -189,9 +192,9 @@ TOPOLOGIES: dict[str, Topology] = {
             },
             (
                 *_FOUR,
-                Pin("E", "rocker", "link", _E),
-                Pin("second_pin", GROUND, "second_rocker", ("gx", "gy")),
-                Pin("F", "link", "second_rocker", ("f", "0"), ("g", "0")),
+                TopologyJoint("E", "rocker", "link", _E),
+                TopologyJoint("second_pin", GROUND, "second_rocker", ("gx", "gy")),
+                TopologyJoint("F", "link", "second_rocker", ("f", "0"), ("g", "0")),
             ),
             "link",
             True,
@@ -209,9 +212,9 @@ TOPOLOGIES: dict[str, Topology] = {
             },
             (
                 *_FOUR,
-                Pin("E", "coupler", "link", _E),
-                Pin("second_pin", GROUND, "second_rocker", ("gx", "gy")),
-                Pin("F", "link", "second_rocker", ("f", "0"), ("g", "0")),
+                TopologyJoint("E", "coupler", "link", _E),
+                TopologyJoint("second_pin", GROUND, "second_rocker", ("gx", "gy")),
+                TopologyJoint("F", "link", "second_rocker", ("f", "0"), ("g", "0")),
             ),
             "link",
             True,
@@ -224,5 +227,5 @@ TOPOLOGIES: dict[str, Topology] = {
 def topology_named(name: str) -> Topology:
     """Return a topology by name. Raises ModelError."""
     if name not in TOPOLOGIES:
-        raise ModelError(f"There is no topology '{name}'.", where="topology", remedy=near_misses(name, TOPOLOGIES))
+        raise ModelError(f"There is no topology '{name}'.", where="topology", remedy=suggest_names(name, TOPOLOGIES))
     return TOPOLOGIES[name]

@@ -6,19 +6,19 @@ from core import later
 from core.files.formats import (
     FORMATS,
     NATIVE,
-    Format,
+    FileFormat,
     assembly,
     check,
+    detect_format,
     dumps,
-    format_of,
+    format_model,
     load,
     loads,
     read,
-    refreshed,
+    reread_sub_assemblies,
     save,
-    write,
 )
-from core.files.source import Options, Reading, Source, Trusted, Writing
+from core.files.source import ReadOptions, ReadResult, Source, TrustedFile, WriteResult
 
 if TYPE_CHECKING:
     from core.files.meshes.lookup import MESH_SUFFIXES, resolve_mesh
@@ -28,29 +28,29 @@ __all__ = [
     "FORMATS",
     "MESH_SUFFIXES",
     "NATIVE",
-    "Format",
+    "FileFormat",
     "MeshData",
     "MeshPart",
-    "Options",
-    "Reading",
+    "ReadOptions",
+    "ReadResult",
     "Source",
-    "Trusted",
-    "Writing",
+    "TrustedFile",
+    "WriteResult",
     "assembly",
     "check",
+    "detect_format",
     "dumps",
-    "format_of",
+    "format_model",
     "load",
     "load_mesh",
     "loads",
     "read",
-    "refreshed",
+    "reread_sub_assemblies",
     "resolve_mesh",
     "save",
-    "write",
 ]
 
-__getattr__ = later.names(
+__getattr__ = later.lazy_attributes(
     __name__,
     {
         "meshes.lookup": ("MESH_SUFFIXES", "resolve_mesh"),

@@ -1,5 +1,5 @@
-"""Sub-assemblies: the files a model imports, looked up relative to the importing file, read once each, without import
-cycles.
+"""Sub-assemblies: the files that a model imports, resolved from the folder of the importing file and read once each.
+Import cycles are rejected.
 
 A model keeps the name of the file as it was written; what the file holds comes along as `content` and is not saved,
 so that a change in the file is seen when the model is opened again.
@@ -13,53 +13,56 @@ from pathlib import Path
 
 from core.errors import FileError, KinetostatError
 from core.files.meshes.lookup import resolve_mesh
-from core.files.source import Options, Reading, source_of_file
+from core.files.source import ReadOptions, ReadResult, source_from_file
 from core.model import Driver, Finding, Material, Mesh, Model, SubAssembly
-from core.model.fields import Element, mapped
+from core.model.fields import Element, map_elements
 
 MAX_DEPTH = 32
-"""Maximum depth of nested imports."""
+"""Maximum nesting depth of imports."""
 MOST_BODIES = 20_000
-"""Maximum number of bodies in all imported machines together; a machine imported several times counts several times."""
+"""Maximum number of bodies in all imported machines together; a machine that is imported several times counts each
+time."""
 
 
-def with_content(made: SubAssembly, importer: str, options: Options) -> tuple[SubAssembly, tuple[Finding, ...]]:
+def read_sub_assembly(
+    assembly: SubAssembly, importer: str, options: ReadOptions
+) -> tuple[SubAssembly, tuple[Finding, ...]]:
     """Return the sub-assembly with the machine read from its file, and the findings of the file's reader.
 
     importer : path of the file that imports it, "" if there is none. Raises FileError with the chain of files.
     """
-    place = located(made, importer)
-    content, findings = _read_machine(place, made, importer, options)
-    filled = dataclasses.replace(made, content=content)
+    place = find_assembly_file(assembly, importer)
+    content, findings = _read_machine(place, assembly, importer, options)
+    filled = dataclasses.replace(assembly, content=content)
     return filled, tuple(
-        dataclasses.replace(finding, name=f"{made.name}.{finding.name}" if finding.name else finding.name)
+        dataclasses.replace(finding, name=f"{assembly.name}.{finding.name}" if finding.name else finding.name)
         for finding in findings
     )
 
 
-def body_count(model: Model | None, known: dict[int, int] | None = None) -> int:
+def body_count(model: Model | None, counted: dict[int, int] | None = None) -> int:
     """Return the number of bodies in a machine, including those of its sub-assemblies."""
     if model is None:
         return 0
-    known = {} if known is None else known
-    if id(model) not in known:
-        inner = sum(body_count(each.content, known) for each in model.assemblies)
-        known[id(model)] = inner + len(model.bodies) + sum(len(chain.rows) + 1 for chain in model.chains)
-    return known[id(model)]
+    counted = {} if counted is None else counted
+    if id(model) not in counted:
+        inner = sum(body_count(each.content, counted) for each in model.assemblies)
+        counted[id(model)] = inner + len(model.bodies) + sum(len(chain.rows) + 1 for chain in model.chains)
+    return counted[id(model)]
 
 
-def located(made: SubAssembly, importer: str) -> Path:
-    """Return the path of a sub-assembly's file, relative names being resolved from the importing file's folder. Raises
+def find_assembly_file(assembly: SubAssembly, importer: str) -> Path:
+    """Return the path of a sub-assembly's file; relative paths are resolved from the importing file's folder. Raises
     FileError if there is no such file."""
-    where = f"assembly '{made.name}', file"
-    if not made.file:
+    where = f"assembly '{assembly.name}', file"
+    if not assembly.file:
         raise FileError("The sub-assembly has no file.", where=where, remedy="Choose a file.")
-    if "\0" in made.file or len(made.file) > 4096:
+    if "\0" in assembly.file or len(assembly.file) > 4096:
         raise FileError("This is not a valid file name.", where=where, remedy="Choose a file.")
-    named = Path(made.file.replace("\\", "/"))
+    named = Path(assembly.file.replace("\\", "/"))
     if not named.is_absolute() and not importer:
         raise FileError(
-            f"'{made.file}' is relative to the machine's own file, which is not known.",
+            f"'{assembly.file}' is relative to the machine's own file, which is not known.",
             where=where,
             remedy="Give a full path, or save the machine first.",
         )
@@ -70,43 +73,45 @@ def located(made: SubAssembly, importer: str) -> Path:
         found = False
     if not found:
         raise FileError(
-            f"There is no file '{made.file}' (looked for at {place}).",
+            f"There is no file '{assembly.file}' (looked for at {place}).",
             where=where,
             remedy="Put the file there or correct its name.",
         )
     return Path(os.path.realpath(place))
 
 
-def _read_machine(place: Path, made: SubAssembly, importer: str, options: Options) -> tuple[Model, tuple[Finding, ...]]:
+def _read_machine(
+    path: Path, assembly: SubAssembly, importer: str, options: ReadOptions
+) -> tuple[Model, tuple[Finding, ...]]:
     assert options.read is not None, "files are imported while a file is read"
-    key = os.path.realpath(place)
+    key = os.path.realpath(path)
     chain = options.chain or ((os.path.realpath(importer),) if importer else ())
     if key in chain or len(chain) > MAX_DEPTH:
         names = [os.path.basename(file) for file in (*chain[chain.index(key) if key in chain else 0 :], key)]
         raise FileError(
-            f"The files import each other in a circle: {' → '.join(names)}.",
-            where=f"assembly '{made.name}', file",
+            f"The files import each other in a cycle: {' → '.join(names)}.",
+            where=f"assembly '{assembly.name}', file",
             remedy="Remove one of these imports.",
         )
     if (known := options.imported.get(key)) is not None:
         return known.model, ()
     inner = dataclasses.replace(options, floating=False, chain=(*chain, key))
     try:
-        reading = options.read(source_of_file(place), inner)
+        reading = options.read(source_from_file(path), inner)
     except KinetostatError as error:
-        error.where = f"{error.where} (imported as '{made.name}')".lstrip()
+        error.where = f"{error.where} (imported as '{assembly.name}')".lstrip()
         raise
-    reading = Reading(_with_absolute_paths(reading.model, options), reading.findings)
+    reading = ReadResult(_with_absolute_paths(reading.model, options), reading.findings)
     options.imported[key] = reading
     return reading.model, reading.findings
 
 
-def _with_absolute_paths(model: Model, options: Options) -> Model:
+def _with_absolute_paths(model: Model, options: ReadOptions) -> Model:
     """Return the model with absolute file paths, so that they stay valid when it becomes part of a model in another
     folder."""
     folder = os.path.dirname(os.path.abspath(model.origin))
 
-    def found(element: Element) -> dict[str, str]:
+    def absolute_file_fields(element: Element) -> dict[str, str]:
         match element:
             case Mesh(file=file):
                 place = resolve_mesh(file, model.origin, options.packages)
@@ -117,4 +122,4 @@ def _with_absolute_paths(model: Model, options: Options) -> Model:
                 return {"file": Path(folder, file).as_posix()}
         return {}
 
-    return mapped(model, found)
+    return map_elements(model, absolute_file_fields)

@@ -1,5 +1,5 @@
-"""File formats of other programs that cannot be read, recognised so that a message can name them and suggest a
-remedy."""
+"""File formats of other programs that cannot be read; they are recognised so that the message can name the format and
+suggest a remedy."""
 
 from __future__ import annotations
 
@@ -58,27 +58,27 @@ FOREIGN = (
 )
 
 
-def unsupported_format_of(source: Source) -> UnsupportedFormat | None:
-    """Return the unsupported format of a file, by its content, else by its suffix; None if unknown."""
+def recognise_unsupported_format(source: Source) -> UnsupportedFormat | None:
+    """Recognise the unsupported format of a file by its content, else by its suffix; None if it is unknown."""
     name = source.file.lower()
     found = (each for each in FOREIGN if each.sign.match(source.data[:20_000]))
     return next(found, None) or next((each for each in FOREIGN if name.endswith(each.suffixes)), None)
 
 
-def refusal(foreign: UnsupportedFormat, source: Source) -> FileError:
-    """Return the error about a file of an unsupported format."""
+def unsupported_format_error(format: UnsupportedFormat, source: Source) -> FileError:
+    """Return the error for a file of an unsupported format."""
     return FileError(
-        f"This is {foreign.name}, which cannot be opened as a machine.", file=source.file, remedy=foreign.remedy
+        f"This is {format.name}, which cannot be opened as a machine.", file=source.file, remedy=format.remedy
     )
 
 
-def wrong_root_error(root: Any, wanted: str, format: str, source: Source) -> FileError:
-    """Return the error about an XML file with an unexpected root element."""
+def wrong_root_error(root: Any, expected: str, format: str, source: Source) -> FileError:
+    """Return the error for an XML file with an unexpected root element."""
     foreign = next((each for each in FOREIGN if each.sign.match(source.data[:20_000])), None)
     if foreign is not None:
-        return refusal(foreign, source)
+        return unsupported_format_error(foreign, source)
     return FileError(
-        f"The root element is <{str(root.tag).rpartition('}')[2][:40]}>, not <{wanted}>.",
+        f"The root element is <{str(root.tag).rpartition('}')[2][:40]}>, not <{expected}>.",
         file=source.file,
         line=root.sourceline,
         remedy=f"Choose {format}.",

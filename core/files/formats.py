@@ -12,127 +12,127 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from core.errors import FileError, KinetostatError
-from core.files.foreign import refusal, unsupported_format_of
-from core.files.regular_file import path_of
+from core.files.foreign import recognise_unsupported_format, unsupported_format_error
+from core.files.regular_file import path_as_string
 from core.files.source import (
-    Options,
-    Reading,
+    ReadOptions,
+    ReadResult,
     Source,
-    Trusted,
-    Writing,
-    encoded,
-    source_of_file,
-    source_of_text,
-    write_whole,
+    TrustedFile,
+    WriteResult,
+    encode_utf8,
+    source_from_file,
+    source_from_text,
+    write_atomically,
 )
 from core.model import Finding, Model, SubAssembly
-from core.model.model import needed
+from core.model.model import require_model
 from core.model.shapes import IDENTITY, Pose
 
 
-class Format(NamedTuple):
+class FileFormat(NamedTuple):
     """File format. `read` and `write` are None where the program does not support it."""
 
     id: str
     title: str
     suffixes: tuple[str, ...]
-    read: Callable[[Source, Options], Reading] | None
-    write: Callable[[Model], Writing] | None
+    read: Callable[[Source, ReadOptions], ReadResult] | None
+    write: Callable[[Model], WriteResult] | None
     sign: re.Pattern[bytes]
     """Pattern at the beginning of such a file, used for files with another suffix."""
     complete: bool = False
     """True if the format holds all of a model."""
 
 
-def _line_pattern(begin: bytes) -> re.Pattern[bytes]:
-    """Return a pattern for a line that begins with these bytes in a file that is not XML (in XML, attributes can begin
-    a line)."""
-    return re.compile(rb"\A(?:\xef\xbb\xbf)?(?!\s*<)(?s:.*?)^" + begin, re.M | re.I)
+def _line_pattern(prefix: bytes) -> re.Pattern[bytes]:
+    """Return a pattern for a line that begins with these bytes, in a file that is not XML (in XML, an attribute may
+    begin a line)."""
+    return re.compile(rb"\A(?:\xef\xbb\xbf)?(?!\s*<)(?s:.*?)^" + prefix, re.M | re.I)
 
 
 # readers and writers are loaded with the first file of their format
 
 
-def _read_native(source: Source, options: Options) -> Reading:
+def _read_native(source: Source, options: ReadOptions) -> ReadResult:
     from core.files.native.reader import read_native
 
     return read_native(source, options)
 
 
-def _write_native(model: Model) -> Writing:
+def _write_native(model: Model) -> WriteResult:
     from core.files.native.writer import write_native
 
     return write_native(model)
 
 
-def _read_urdf(source: Source, options: Options) -> Reading:
+def _read_urdf(source: Source, options: ReadOptions) -> ReadResult:
     from core.files.urdf.reader import read_urdf
 
     return read_urdf(source, options)
 
 
-def _write_urdf(model: Model) -> Writing:
+def _write_urdf(model: Model) -> WriteResult:
     from core.files.urdf.writer import write_urdf
 
     return write_urdf(model)
 
 
-def _read_xacro(source: Source, options: Options) -> Reading:
+def _read_xacro(source: Source, options: ReadOptions) -> ReadResult:
     from core.files.xacro.reader import read_xacro
 
     return read_xacro(source, options)
 
 
-def _read_mjcf(source: Source, options: Options) -> Reading:
+def _read_mjcf(source: Source, options: ReadOptions) -> ReadResult:
     from core.files.mjcf.reader import read_mjcf
 
     return read_mjcf(source, options)
 
 
-def _read_robotica(source: Source, options: Options) -> Reading:
+def _read_robotica(source: Source, options: ReadOptions) -> ReadResult:
     from core.files.dh.robotica_reader import read_robotica
 
     return read_robotica(source, options)
 
 
-def _write_robotica(model: Model) -> Writing:
+def _write_robotica(model: Model) -> WriteResult:
     from core.files.dh.robotica_reader import write_robotica
 
     return write_robotica(model)
 
 
-def _read_csv(source: Source, options: Options) -> Reading:
+def _read_csv(source: Source, options: ReadOptions) -> ReadResult:
     from core.files.dh.csv_table import read_csv
 
     return read_csv(source, options)
 
 
-def _write_csv(model: Model) -> Writing:
+def _write_csv(model: Model) -> WriteResult:
     from core.files.dh.csv_table import write_csv
 
     return write_csv(model)
 
 
-def _read_toml(source: Source, options: Options) -> Reading:
+def _read_toml(source: Source, options: ReadOptions) -> ReadResult:
     from core.files.dh.toml_table import read_toml
 
     return read_toml(source, options)
 
 
-def _write_toml(model: Model) -> Writing:
+def _write_toml(model: Model) -> WriteResult:
     from core.files.dh.toml_table import write_toml
 
     return write_toml(model)
 
 
-def _write_python(model: Model) -> Writing:
+def _write_python(model: Model) -> WriteResult:
     from core.files.python_script import write_python
 
     return write_python(model)
 
 
 _TABLE = (
-    Format(
+    FileFormat(
         "kst",
         "Kinetostat model",
         (".kst",),
@@ -141,7 +141,7 @@ _TABLE = (
         re.compile(rb"^kinetostat\s*:", re.M),
         complete=True,
     ),
-    Format(
+    FileFormat(
         "urdf",
         "URDF robot",
         (".urdf",),
@@ -149,8 +149,8 @@ _TABLE = (
         _write_urdf,
         re.compile(rb"<(?:\w+:)?robot[\s>]"),
     ),
-    Format("xacro", "Xacro robot", (".xacro",), _read_xacro, None, re.compile(rb"<xacro:\w+")),
-    Format(
+    FileFormat("xacro", "Xacro robot", (".xacro",), _read_xacro, None, re.compile(rb"<xacro:\w+")),
+    FileFormat(
         "mjcf",
         "MuJoCo model (MJCF)",
         (".mjcf", ".xml"),
@@ -158,7 +158,7 @@ _TABLE = (
         None,
         re.compile(rb"<mujoco[\s>]"),
     ),
-    Format(
+    FileFormat(
         "robotica",
         "Robotica data file",
         (".rob", ".robotica"),
@@ -166,7 +166,7 @@ _TABLE = (
         _write_robotica,
         _line_pattern(rb"\s*DOF\s*="),
     ),
-    Format(
+    FileFormat(
         "csv",
         "DH table (CSV)",
         (".csv",),
@@ -174,7 +174,7 @@ _TABLE = (
         _write_csv,
         _line_pattern(rb"#\s*convention\s*[:=]"),
     ),
-    Format(
+    FileFormat(
         "toml",
         "DH table (TOML)",
         (".toml",),
@@ -182,7 +182,7 @@ _TABLE = (
         _write_toml,
         _line_pattern(rb"\s*convention\s*="),
     ),
-    Format(
+    FileFormat(
         "python",
         "Python script",
         (".py",),
@@ -193,8 +193,9 @@ _TABLE = (
     ),
 )
 
-FORMATS: dict[str, Format] = {each.id: each for each in _TABLE}
-"""Formats by id, in the order of dialogs. The only list: dialogs, `convert` and messages are generated from it."""
+FORMATS: dict[str, FileFormat] = {each.id: each for each in _TABLE}
+"""Formats by id, in the order in which dialogs list them. Dialogs, `convert` and messages are generated from this
+table."""
 
 NATIVE = FORMATS["kst"]
 _HEAD = 20_000
@@ -202,22 +203,28 @@ _XML = (".xml", ".urdf", ".xacro", ".mjcf")
 LOGGER = "kinetostat.files"
 
 
-def format_of(source: Source) -> Format:
+def detect_format(source: Source) -> FileFormat:
     """Return the format of a file by its suffix, else by its content. Raises FileError."""
     name = source.file.lower()
     by_suffix = [f for f in _TABLE for suffix in f.suffixes if name.endswith(suffix)]
     known = any(f.sign.search(source.data[:_HEAD]) for f in _TABLE)
-    if not known and (not by_suffix or name.endswith(_XML)) and (other := unsupported_format_of(source)) is not None:
-        raise refusal(other, source)
+    if (
+        not known
+        and (not by_suffix or name.endswith(_XML))
+        and (other := recognise_unsupported_format(source)) is not None
+    ):
+        raise unsupported_format_error(other, source)
     if by_suffix and not (name.endswith(".xml") and known):
         return by_suffix[-1]
     for candidate in reversed(_TABLE):
         if candidate.sign.search(source.data[:_HEAD]):
             return candidate
-    raise FileError("The format of this file is not known.", file=source.file, remedy=_known_suffixes(reading=True))
+    raise FileError(
+        "The format of this file is not known.", file=source.file, remedy=_list_known_suffixes(reading=True)
+    )
 
 
-def _known_suffixes(*, reading: bool) -> str:
+def _list_known_suffixes(*, reading: bool) -> str:
     able = [f for f in _TABLE if (f.read if reading else f.write) is not None]
     listed = ", ".join(f"{' '.join(f.suffixes)} ({f.title})" for f in able)
     return f"Known formats: {listed}."
@@ -233,8 +240,8 @@ def read(
     mimic: bool = True,
     packages: Mapping[str, str] | None = None,
     arguments: Mapping[str, str] | None = None,
-    trust: bool | Iterable[Trusted] = False,
-) -> Reading:
+    trust: bool | Iterable[TrustedFile] = False,
+) -> ReadResult:
     """Return the model in a file and the findings of its reader.
 
     floating : free the root of a URDF, which is otherwise fixed to the ground
@@ -244,17 +251,17 @@ def read(
     trust    : let this file run its code (expressions of a Xacro as Python), or those that `CodeRefused.allow` names
     Raises FileError naming file, line, component and remedy.
     """
-    source = source_of_file(path)
-    trusted = (Trusted.of(source),) if trust is True else trust or ()
-    options = Options(floating, mimic, dict(packages or {}), dict(arguments or {}), frozenset(trusted))
-    kind = format_of(source)
+    source = source_from_file(path)
+    trusted = (TrustedFile.of(source),) if trust is True else trust or ()
+    options = ReadOptions(floating, mimic, dict(packages or {}), dict(arguments or {}), frozenset(trusted))
+    kind = detect_format(source)
     if arguments and kind.id != "xacro":
         raise FileError(
             f"A {kind.title} takes no arguments.",
             file=source.file,
-            remedy="Leave them out; only Xacro files have some.",
+            remedy="Leave them out; only Xacro files take arguments.",
         )
-    return reading_of(kind, source, options)
+    return read_with_format(kind, source, options)
 
 
 def load(
@@ -264,53 +271,53 @@ def load(
     mimic: bool = True,
     packages: Mapping[str, str] | None = None,
     arguments: Mapping[str, str] | None = None,
-    trust: bool | Iterable[Trusted] = False,
+    trust: bool | Iterable[TrustedFile] = False,
 ) -> Model:
     """Return the model in a file of any known format (options as for `read`). The reader's findings go to the logger
     `kinetostat.files`. Raises FileError."""
-    return with_logged_findings(
+    return log_findings(
         read(path, floating=floating, mimic=mimic, packages=packages, arguments=arguments, trust=trust)
     ).model
 
 
-def with_logged_findings(reading: Reading) -> Reading:
-    """Write the findings of a reading to the logger `kinetostat.files` and return the reading."""
+def log_findings(reading: ReadResult) -> ReadResult:
+    """Write the reader's findings to the logger `kinetostat.files` and return the result unchanged."""
     log = logging.getLogger(LOGGER)
     for finding in reading.findings:
         log.log(logging.INFO if finding.severity == "hint" else logging.WARNING, "%s", finding)
     return reading
 
 
-def loads(text: str, format: str = "kst", origin: str = "", *, trust: Iterable[Trusted] = ()) -> Model:
-    """Return the model in a text of a format (key of `FORMATS`); mesh files are looked up relative to the path
-    `origin`.
+def loads(text: str, format: str = "kst", origin: str = "", *, trust: Iterable[TrustedFile] = ()) -> Model:
+    """Return the model in a string of the given format (key of `FORMATS`); mesh files are looked up relative to the
+    path `origin`.
 
     trust : files it takes in that may run their code. Raises FileError.
     """
-    options = Options(trusted=frozenset(trust))
-    return with_logged_findings(reading_of(_format_by_id(format), source_of_text(text, origin), options)).model
+    options = ReadOptions(trusted=frozenset(trust))
+    return log_findings(read_with_format(_format_by_id(format), source_from_text(text, origin), options)).model
 
 
-def reloaded_model(text: str, origin: str = "") -> Model:
-    """Return the model in a native text written by this program; findings are not logged again."""
-    return reading_of(NATIVE, source_of_text(text, origin), Options()).model
+def reload_model(text: str, origin: str = "") -> Model:
+    """Read a model from native text written by this program; the findings are not logged again."""
+    return read_with_format(NATIVE, source_from_text(text, origin), ReadOptions()).model
 
 
-def read_source(source: Source, options: Options) -> Reading:
+def read_source(source: Source, options: ReadOptions) -> ReadResult:
     """Read a source of any known format. Raises FileError."""
-    return reading_of(format_of(source), source, options)
+    return read_with_format(detect_format(source), source, options)
 
 
-def reading_of(format: Format, source: Source, options: Options) -> Reading:
-    """Read a source with a format's reader. Raises FileError."""
+def read_with_format(format: FileFormat, source: Source, options: ReadOptions) -> ReadResult:
+    """Read a source with the reader of a format. Raises FileError."""
     if format.read is None:
         raise FileError(
             f"{format.title} files can only be written, not read.",
             file=source.file,
-            remedy=_known_suffixes(reading=True),
+            remedy=_list_known_suffixes(reading=True),
         )
     try:
-        return _with_left_out(format.read(source, dataclasses.replace(options, read=read_source)))
+        return _record_left_out(format.read(source, dataclasses.replace(options, read=read_source)))
     except KinetostatError as error:
         raise error.at(file=source.file) from None
     except RecursionError:
@@ -320,19 +327,21 @@ def reading_of(format: Format, source: Source, options: Options) -> Reading:
             f"The reader of {format.title} fails here ({type(error).__name__}: {error}).",
             file=source.file,
             line=_line_being_read(error.__traceback__),
-            remedy="Check this place. If it is valid, report it with the file: a reader should say what is wrong.",
+            remedy="Check this line. If it is valid, report the problem together with the file: a reader should say "
+            "what is wrong.",
         ) from error
 
 
-def _line_being_read(trace: TracebackType | None) -> int | None:
-    """Return the line of the tag or node at which a reader failed: that of the innermost function that has one."""
+def _line_being_read(traceback: TracebackType | None) -> int | None:
+    """Return the line of the element at which a reader failed, taken from the innermost frame of the traceback that has
+    one."""
     found: int | None = None
-    while trace is not None:
-        for value in trace.tb_frame.f_locals.values():
+    while traceback is not None:
+        for value in traceback.tb_frame.f_locals.values():
             for attribute in ("line", "sourceline"):  # of nodes of native files, and of XML tags
                 line = getattr(value, attribute, None)
                 found = line if isinstance(line, int) else found
-        trace = trace.tb_next
+        traceback = traceback.tb_next
     return found
 
 
@@ -344,7 +353,7 @@ def assembly(
     parent: str = "",
     pose: Pose = IDENTITY,
     settings: Iterable[Any] = (),
-    trusted: Iterable[Trusted] = (),
+    trusted: Iterable[TrustedFile] = (),
 ) -> Model:
     """Return the model with the machine in a file added as a sub-assembly.
 
@@ -352,35 +361,36 @@ def assembly(
     settings : `Setting`s of its parameters
     trusted  : files that may run their code. Raises FileError or ModelError.
     """
-    from core.files.assemblies import with_content
-    from core.files.followed_files import relative
+    from core.files.assemblies import read_sub_assembly
+    from core.files.followed_files import relative_path
     from core.model.edits import edits
 
     folder = os.path.dirname(os.path.abspath(model.origin)) if model.origin else ""
     place = Path(folder, path).absolute()
-    file = relative(place, folder) if folder else place.as_posix()
+    file = relative_path(place, folder) if folder else place.as_posix()
     made = SubAssembly(name=name, file=file, parent=parent, pose=pose, settings=tuple(settings))
-    return edits.add(model, with_content(made, model.origin, Options(trusted=frozenset(trusted), read=read_source))[0])
+    return edits.add(
+        model, read_sub_assembly(made, model.origin, ReadOptions(trusted=frozenset(trusted), read=read_source))[0]
+    )
 
 
-def refreshed(model: Model, trusted: Iterable[Trusted] = ()) -> Model:
-    """Return the model with the files of its sub-assemblies read again; only `trusted` files may run their code."""
-    from core.files.assemblies import with_content
+def reread_sub_assemblies(model: Model, trusted: Iterable[TrustedFile] = ()) -> Model:
+    """Return the model with the files of its sub-assemblies read again. Only `trusted` files may run code."""
+    from core.files.assemblies import read_sub_assembly
 
-    options = Options(trusted=frozenset(trusted), read=read_source)
-    filled = tuple(with_content(each, model.origin, options)[0] for each in model.assemblies)
+    options = ReadOptions(trusted=frozenset(trusted), read=read_source)
+    filled = tuple(read_sub_assembly(each, model.origin, options)[0] for each in model.assemblies)
     return dataclasses.replace(model, assemblies=filled)
 
 
-def _with_left_out(reading: Reading) -> Reading:
-    """Return the reading with a list of the file's unsupported content stored in the model, for the notes of its
-    runs."""
+def _record_left_out(reading: ReadResult) -> ReadResult:
+    """Store the list of the file's unsupported content in the model, so that the notes of its runs can name it."""
     lost = tuple(dict.fromkeys(each.text for each in reading.findings if _is_loss(each)))
-    return Reading(with_left_out(reading.model, lost), reading.findings) if lost else reading
+    return ReadResult(with_left_out_content(reading.model, lost), reading.findings) if lost else reading
 
 
-def with_left_out(model: Model, left_out: tuple[str, ...]) -> Model:
-    """Return the model with a note of the content of its file that it does not represent."""
+def with_left_out_content(model: Model, left_out: tuple[str, ...]) -> Model:
+    """Return the model with the list of file content that it does not represent."""
     if model.left_out == left_out:
         return model
     found: Model = object.__new__(type(model))  # as valid as the other one
@@ -391,74 +401,73 @@ def with_left_out(model: Model, left_out: tuple[str, ...]) -> Model:
 
 
 def _is_loss(finding: Finding) -> bool:
-    """Return True if a finding is a warning about more than appearance."""
+    """Return True if a finding is a warning that concerns more than the appearance."""
     return finding.severity == "warning" and finding.field != "shapes"
 
 
-def _format_by_id(format: str) -> Format:
+def _format_by_id(format: str) -> FileFormat:
     if format not in FORMATS:
         raise FileError(f"There is no format '{format}'.", remedy=f"Use one of {', '.join(FORMATS)}.")
     return FORMATS[format]
 
 
 def check(model: Model) -> tuple[Finding, ...]:
-    """Return findings about questionable parts of a model, by `core.model.validation.model.check`, and about missing
-    mesh files."""
-    from core.files.meshes.lookup import problem_of
+    """Return the findings of `core.model.validation.model.check`, and findings about missing mesh files."""
+    from core.files.meshes.lookup import find_mesh_problem
     from core.model.validation.model import check as check_model
 
-    return check_model(model, problem_of)
+    return check_model(model, find_mesh_problem)
 
 
 # ------------------------------------------------------------------------------------------ writing
 
 
 def save(model: Model, path: str | os.PathLike[str], *, backup: bool = False) -> tuple[Finding, ...]:
-    """Write a model to a file completely or not at all, in the format given by the suffix. Returns findings about
-    content the format cannot hold.
+    """Write a model to a file, either completely or not at all, in the format given by the suffix. Returns findings
+    about content that the format cannot represent.
 
     backup : keep what the file held before beside it, under its name with a ~ behind. Raises FileError.
     """
-    from core.files.followed_files import with_file_references_from
+    from core.files.followed_files import rebase_file_references
 
-    file = path_of(path)
-    needed(model)
+    file = path_as_string(path)
+    require_model(model)
     able = [f for f in _TABLE if f.write is not None and file.lower().endswith(f.suffixes)]
     if not able:
         raise FileError(
             f"Models cannot be written as '{Path(file).suffix or Path(file).name}' files.",
             file=file,
-            remedy=_known_suffixes(reading=False),
+            remedy=_list_known_suffixes(reading=False),
         )
-    model, moved = with_file_references_from(model, os.path.dirname(os.path.abspath(file)))
-    result = write(model, able[-1].id)
-    write_whole(path, encoded(result.text, file), backup=backup)
+    model, moved = rebase_file_references(model, os.path.dirname(os.path.abspath(file)))
+    result = format_model(model, able[-1].id)
+    write_atomically(path, encode_utf8(result.text, file), backup=backup)
     return (*moved, *result.findings)
 
 
 def dumps(model: Model, format: str = "kst") -> str:
-    """Return the text of a model in a format (key of `FORMATS`). Raises FileError."""
-    return write(model, format).text
+    """Return a model as a string in a format (key of `FORMATS`). Raises FileError."""
+    return format_model(model, format).text
 
 
-def write(model: Model, format: str = "kst") -> Writing:
-    """Return the text of a model in a format, and findings about content the format cannot hold."""
+def format_model(model: Model, format: str = "kst") -> WriteResult:
+    """Return a model as text in a format, with findings about content that the format cannot represent."""
     chosen = _format_by_id(format)
     if chosen.write is None:
-        raise FileError(f"Models cannot be written as {chosen.title}.", remedy=_known_suffixes(reading=False))
-    result = chosen.write(needed(model))
+        raise FileError(f"Models cannot be written as {chosen.title}.", remedy=_list_known_suffixes(reading=False))
+    result = chosen.write(require_model(model))
     findings = result.findings if chosen.complete else (*result.findings, *_loss_findings(model, chosen))
     if chosen.read is None:
         once = Finding("warning", f"{chosen.title} files can only be written, not read.", "Keep the .kst file too.")
         findings = (*findings, once)
-    return Writing(result.text, findings)
+    return WriteResult(result.text, findings)
 
 
-def _loss_findings(model: Model, format: Format) -> tuple[Finding, ...]:
-    """Return findings about the parts of a model that only the native format can hold."""
+def _loss_findings(model: Model, format: FileFormat) -> tuple[Finding, ...]:
+    """Return findings about the parts of a model that only the native format can represent."""
     kinds = ("junctions", "sensors", "forces", "constraints", "drivers")
     lost = [f"{len(found)} {kind}" for kind in kinds if (found := getattr(model.expanded, kind))]
     if not lost:
         return ()
-    text = f"{format.title} files cannot hold {', '.join(kinds)}: {', '.join(lost)} are left out."
+    text = f"{format.title} files cannot represent {', '.join(kinds)}: {', '.join(lost)} are left out."
     return (Finding("warning", text, "Keep the .kst file too."),)

@@ -1,4 +1,4 @@
-"""Safe reading of HDF5 files, also unfinished ones, after a check that reading terminates.
+"""Safe reading of HDF5 files, including unfinished ones. A subprocess first checks that reading the file terminates.
 
 HDF5 never ends on some damaged files, and crashes on others. Checksums (`core.files.sealed_file`) find damage before
 HDF5 reads; a file without them (of other programs, older, unfinished) is first read through by a subprocess with a time
@@ -21,9 +21,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from core.apart.starting import environment, finished, python
+from core.apart.starting import module_command, process_environment, run_command
 from core.errors import FileError
-from core.files.sealed_file import is_whole
+from core.files.sealed_file import is_intact
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 LAYOUT = "<8sBBBBQQQQ"
@@ -35,7 +35,7 @@ _MASK = 0xFFFFFFFF
 
 
 @contextlib.contextmanager
-def opened_unfinished(path: str) -> Iterator[Any]:
+def open_unfinished(path: str) -> Iterator[Any]:
     """Open the file as an `h5py.File`. Raises OSError if it cannot be read."""
     import h5py
 
@@ -53,7 +53,7 @@ class _RepairedFile(io.FileIO):
     def replace_superblock(self) -> None:
         """Replace the superblock by the one that a closing writer would have left. Raises OSError."""
         head, size = self.read(LENGTH), self.seek(0, io.SEEK_END)
-        self._head = closed(head or b"", size)
+        self._head = closed_superblock(head or b"", size)
         self.seek(0)
 
     def readinto(self, buffer: Any) -> int:
@@ -65,14 +65,14 @@ class _RepairedFile(io.FileIO):
         return count
 
 
-def closed(head: bytes, size: int) -> bytes:
-    """Return the superblock that a writer would leave on closing a file of `size` bytes.
+def closed_superblock(superblock: bytes, size: int) -> bytes:
+    """Return the superblock that a writer would leave after closing a file of `size` bytes.
 
     Raises OSError if it is none of version 3.
     """
-    if len(head) < LENGTH or not head.startswith(SIGNATURE):
+    if len(superblock) < LENGTH or not superblock.startswith(SIGNATURE):
         raise OSError("it is not an HDF5 file")
-    signature, version, offsets, lengths, _, base, extension, _, root = struct.unpack(LAYOUT, head[:-4])
+    signature, version, offsets, lengths, _, base, extension, _, root = struct.unpack(LAYOUT, superblock[:-4])
     if (version, offsets, lengths) != (VERSION, 8, 8):
         raise OSError("the file was not written by Kinetostat")
     fields = struct.pack(LAYOUT, signature, version, offsets, lengths, 0, base, extension, size, root)
@@ -90,35 +90,35 @@ def checksum(data: bytes) -> int:
     return c
 
 
-def _rotated(x: int, bits: int) -> int:
+def _rotate_left(x: int, bits: int) -> int:
     return (x << bits | x >> 32 - bits) & _MASK
 
 
 def _mix_words(a: int, b: int, c: int) -> tuple[int, int, int]:
     for bits in (4, 6, 8, 16, 19, 4):
-        a = (a - c & _MASK) ^ _rotated(c, bits)
+        a = (a - c & _MASK) ^ _rotate_left(c, bits)
         a, b, c = b, c + b & _MASK, a
     return a, b, c
 
 
 def _final_mix(a: int, b: int, c: int) -> tuple[int, int, int]:
     for bits in (14, 11, 25, 16, 4, 14, 24):
-        c = (c ^ b) - _rotated(b, bits) & _MASK
+        c = (c ^ b) - _rotate_left(b, bits) & _MASK
         a, b, c = b, c, a
     return c, a, b
 
 
 PATIENCE = 20.0
-"""Time (s) allowed for reading through a file without checksums, whatever its size."""
+"""Time (s) allowed for reading through a file without checksums, in addition to the time for its size."""
 PACE = 10e6
-"""Bytes for each of which one more second is allowed."""
+"""Bytes per additional second of reading time."""
 UNPACKED = 256_000_000
-"""Bytes by which compressed numbers may exceed the size of the file."""
+"""Size (bytes) that decompressed data may always have; larger data must not exceed the size of the file."""
 REMEDY = "Copy the file again from an intact one, or create it again."
 
 
 @contextlib.contextmanager
-def opened(path: str, *, unfinished: bool = True) -> Iterator[Any]:
+def open_hdf5(path: str, *, unfinished: bool = True) -> Iterator[Any]:
     """Open a file as an `h5py.File`. unfinished : True to read a file whose writer was killed, or still writes, as if
     it had been closed
 
@@ -126,7 +126,7 @@ def opened(path: str, *, unfinished: bool = True) -> Iterator[Any]:
     """
     import h5py
 
-    if not is_whole(path):
+    if not is_intact(path):
         check_readable(path)
     with contextlib.ExitStack() as stack:
         try:
@@ -134,17 +134,17 @@ def opened(path: str, *, unfinished: bool = True) -> Iterator[Any]:
         except OSError:
             if not unfinished:
                 raise
-            file = stack.enter_context(opened_unfinished(path))
+            file = stack.enter_context(open_unfinished(path))
         yield file
 
 
 def check_readable(path: str) -> None:
-    """Let a subprocess read through a file. Raises FileError if reading does not end, or crashes the subprocess; errors
-    reported by HDF5 are left to the reader of the file."""
+    """Read through a file in a subprocess. Raises FileError if reading does not end or crashes the subprocess; errors
+    reported by HDF5 are left to the caller that reads the file."""
     limit = PATIENCE + os.stat(path).st_size / PACE
-    command = python(f"{__package__}.hdf5_file", os.path.abspath(path))
+    command = module_command(f"{__package__}.hdf5_file", os.path.abspath(path))
     try:
-        end = finished(command, limit=limit, own=environment())
+        end = run_command(command, timeout=limit, environment_variables=process_environment())
     except TimeoutError:
         why = f"it is damaged, or far too large: reading it did not end within {limit:.0f} s"
     except OSError as error:
@@ -156,28 +156,28 @@ def check_readable(path: str) -> None:
     else:
         if end.code == 0:
             return
-        how = f"signal {-end.code}" if end.code < 0 else end.last_words or f"exit code {end.code}"
-        why = f"it is damaged: reading it breaks off ({how})"
+        how = f"signal {-end.code}" if end.code < 0 else end.last_error_line or f"exit code {end.code}"
+        why = f"it is damaged: reading it fails ({how})"
     raise FileError(f"The file is not opened, because {why}.", file=path, remedy=REMEDY)
 
 
-def stored(file: Any, name: str, size: int) -> Any:
-    """Return the data with a name in an open HDF5 file of `size` bytes. Raises ValueError if the data are elsewhere
-    (links and views into other files are not followed), or larger than the file can hold."""
+def find_stored_data(file: Any, name: str, size: int) -> Any:
+    """Return the data set of this name in an open HDF5 file of `size` bytes. Raises ValueError if its data are in
+    another file (links and virtual data sets are not followed), or are larger than the file can contain."""
     import h5py
 
     if not isinstance(file.get(name, getlink=True), h5py.HardLink):
         raise ValueError(f"'{name}' is a link")
     data = file[name]
-    if not is_own(data):
+    if not is_stored_in_this_file(data):
         raise ValueError(f"'{name}' contains no data in this file")
     if data.nbytes > max(size, UNPACKED):
         raise ValueError(f"'{name}' claims {data.nbytes / 1e6:.0f} MB, but the file has only {size / 1e6:.0f} MB")
     return data
 
 
-def is_own(data: Any) -> bool:
-    """Return True if an HDF5 object is data stored in this file."""
+def is_stored_in_this_file(data: Any) -> bool:
+    """Return True if the data of an HDF5 object are stored in this file."""
     import h5py
 
     return isinstance(data, h5py.Dataset) and not data.is_virtual and not data.external
@@ -186,7 +186,7 @@ def is_own(data: Any) -> bool:
 MEMORY_LIMIT = 3 << 30
 """Bytes of address space; a few hundred megabytes are needed."""
 AT_ONCE = 8 << 20
-"""Bytes that are read at once."""
+"""Bytes read in one piece."""
 
 
 def main(path: str) -> int:
@@ -202,7 +202,7 @@ def main(path: str) -> int:
             with h5py.File(path, "r") as file:
                 read_through(file, os.path.getsize(path))
         except OSError:
-            with opened_unfinished(path) as file:
+            with open_unfinished(path) as file:
                 read_through(file, os.path.getsize(path))
     except MemoryError:
         print("it takes more memory than there is", file=sys.stderr)
@@ -213,19 +213,19 @@ def main(path: str) -> int:
 
 
 def read_through(file: Any, size: int) -> None:
-    """Read all attributes of a file of `size` bytes, and all data stored in chunks."""
+    """Read all attributes of a file of `size` bytes, and all chunked data."""
 
     def read(_: str, item: Any) -> None:
         dict(item.attrs)
-        if is_own(item) and item.nbytes <= max(size, UNPACKED):
-            read_data(item)
+        if is_stored_in_this_file(item) and item.nbytes <= max(size, UNPACKED):
+            read_in_pieces(item)
 
     dict(file.attrs)
     file.visititems(read)
 
 
-def read_data(data: Any) -> None:
-    """Read chunked data piece by piece; contiguous data need no search."""
+def read_in_pieces(data: Any) -> None:
+    """Read chunked data piece by piece; contiguous data are skipped."""
     if data.shape == () or (data.chunks is None and data.dtype.kind == "O"):
         data[()]
     elif data.chunks is not None:

@@ -6,9 +6,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from core.files.source import Writing
+from core.files.source import WriteResult
 from core.model import Model, SubAssembly
-from core.model.fields import Element, fields_of
+from core.model.fields import Element, declared_fields
 
 WIDTH = 110
 """Maximum columns of a value on one line."""
@@ -25,13 +25,13 @@ if __name__ == "__main__":
 """
 
 
-def write_python(model: Model) -> Writing:
+def write_python(model: Model) -> WriteResult:
     """Return the script that builds a model; nothing is lost, so there are no findings."""
-    text = _expression_text(model, 0, 0)
+    text = _format_expression(model, 0, 0)
     if model.origin:  # files of meshes, tables and sub-assemblies lie beside the script then
         text = f"{text.removesuffix(')')}    origin=__file__,\n)"
     head = HEAD.replace("import kin", "from pathlib import Path\n\nimport kin") if model.assemblies else HEAD
-    return Writing(f"{head}model = {text}\n{TAIL}")
+    return WriteResult(f"{head}model = {text}\n{TAIL}")
 
 
 class _VerbatimCode(str):
@@ -40,30 +40,31 @@ class _VerbatimCode(str):
     __slots__ = ()
 
 
-def _expression_text(value: Any, indent: int, before: int) -> str:
-    """Return a value as a Python expression; `before` is the number of columns in front of it on its line."""
-    short = _one_line_text(value)
-    if indent + before + len(short) <= WIDTH and not (isinstance(value, Model)):
+def _format_expression(value: Any, indent: int, start_column: int) -> str:
+    """Return a value as a Python expression; `start_column` is the number of columns in front of it on its line."""
+    short = _format_on_one_line(value)
+    if indent + start_column + len(short) <= WIDTH and not (isinstance(value, Model)):
         return short
     pad = " " * (indent + 4)
     if isinstance(value, Element):
         lines = [
-            f"{pad}{name}={_expression_text(each, indent + 4, len(name) + 1)}," for name, each in _given_fields(value)
+            f"{pad}{name}={_format_expression(each, indent + 4, len(name) + 1)},"
+            for name, each in _non_default_fields(value)
         ]
         return "\n".join([f"{_class_name(value)}(", *lines, " " * indent + ")"])
     if isinstance(value, tuple) and value:
         return "\n".join(
-            ["(", *(f"{pad}{_expression_text(each, indent + 4, 0)}," for each in value), " " * indent + ")"]
+            ["(", *(f"{pad}{_format_expression(each, indent + 4, 0)}," for each in value), " " * indent + ")"]
         )
     return short
 
 
-def _one_line_text(value: Any) -> str:
+def _format_on_one_line(value: Any) -> str:
     if isinstance(value, Element):
-        arguments = ", ".join(f"{name}={_one_line_text(each)}" for name, each in _given_fields(value))
+        arguments = ", ".join(f"{name}={_format_on_one_line(each)}" for name, each in _non_default_fields(value))
         return f"{_class_name(value)}({arguments})"
     if isinstance(value, tuple):
-        return f"({', '.join(map(_one_line_text, value))}{',' if len(value) == 1 else ''})"
+        return f"({', '.join(map(_format_on_one_line, value))}{',' if len(value) == 1 else ''})"
     if isinstance(value, _VerbatimCode):
         return value
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
@@ -73,9 +74,9 @@ def _class_name(element: Element) -> str:
     return f"ks.{type(element).__name__}"
 
 
-def _given_fields(element: Element) -> list[tuple[str, Any]]:
+def _non_default_fields(element: Element) -> list[tuple[str, Any]]:
     """Return the fields that differ from their defaults, and those without a default."""
-    pairs = [(field, getattr(element, field.name)) for field in fields_of(type(element))]
+    pairs = [(field, getattr(element, field.name)) for field in declared_fields(type(element))]
     given = [(field.name, value) for field, value in pairs if field.required or value != field.default]
     if isinstance(element, SubAssembly) and element.content is not None:
         given.append(("content", _VerbatimCode(f"ks.load(Path(__file__).parent / {json.dumps(element.file)})")))

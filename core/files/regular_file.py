@@ -1,4 +1,4 @@
-"""Safe reading of files named by others: regular files of limited size only, without ever blocking.
+"""Safe reading of files that documents refer to: regular files of limited size only, without ever blocking.
 
 Pipes, devices, sockets, folders, links that lead nowhere or in a circle are refused in words. What grows while it is
 read is taken as long as it was at first.
@@ -16,16 +16,16 @@ from core.later import dataclass
 
 MEGABYTE = 1_000_000
 YOUNG = 2_000_000_000
-"""ns: a file changed more recently may change again without a new modification time."""
+"""Age (ns) below which a file may change again without a new modification time."""
 MOST_FINGERPRINTS = 4096
 _fingerprints: dict[str, tuple[tuple[int, int, int], str]] = {}
-"""Status and digest of files, by path."""
+"""File status and digest by path."""
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-"""Flags that keep opening a pipe without a writer from blocking."""
+"""Flags that prevent opening a pipe without a writer from blocking."""
 
 
 @dataclass(frozen=True)
-class Kind:
+class FilePurpose:
     """Purpose for which a file is read, with its size limit and remedies.
 
     name    : what messages call it
@@ -40,89 +40,89 @@ class Kind:
     other: str = "Check its name and your permissions."
 
 
-MODEL = Kind("file", 50 * MEGABYTE, "Keep meshes in separate files.")
-MESH = Kind("mesh", 250 * MEGABYTE, "Reduce its triangles.")
-PICTURE = Kind("picture", 50 * MEGABYTE, "Reduce its size.")
-SIGNAL = Kind(
+MODEL = FilePurpose("file", 50 * MEGABYTE, "Keep meshes in separate files.")
+MESH = FilePurpose("mesh", 250 * MEGABYTE, "Reduce its triangles.")
+PICTURE = FilePurpose("picture", 50 * MEGABYTE, "Reduce its size.")
+SIGNAL = FilePurpose(
     "recorded signal", 100 * MEGABYTE, "Keep fewer rows or columns.", "Give the path of a CSV or SIMNON file."
 )
-TORQUES = Kind("torque file", MEGABYTE, "Choose a torque file.", "Choose another.")
-SHAPE = Kind(
+TORQUES = FilePurpose("torque file", MEGABYTE, "Choose a torque file.", "Choose another.")
+SHAPE = FilePurpose(
     "shape",
     20 * MEGABYTE,
     "Use fewer points.",
     "Choose a file of Line, Polygon and Point lists, or STL, OBJ, glTF.",
 )
-ANIMATION = Kind("animation", 200 * MEGABYTE, "Save fewer poses.", "Choose a file written by SaveAnim.")
-SCRIPT = Kind("script", 20 * MEGABYTE, "Split it.", "Choose another file.")
-REPORT = Kind("file", 200 * MEGABYTE, "Name another file.", "Name another file.")
-RUN = Kind("run", 1 << 62)
+ANIMATION = FilePurpose("animation", 200 * MEGABYTE, "Save fewer poses.", "Choose a file written by SaveAnim.")
+SCRIPT = FilePurpose("script", 20 * MEGABYTE, "Split it.", "Choose another file.")
+REPORT = FilePurpose("file", 200 * MEGABYTE, "Name another file.", "Name another file.")
+RUN = FilePurpose("run", 1 << 62)
 """Runs are read in pieces, as needed, so their size is not limited."""
 
 
-def path_of(path: object) -> str:
+def path_as_string(path: object) -> str:
     """Return a path as text. Raises FileError."""
     if not isinstance(path, str | os.PathLike) or not isinstance(found := os.fspath(path), str):
-        raise FileError(f"A path is needed, not {type(path).__name__}.", remedy="Give the name of a file as text.")
+        raise FileError(f"A path is needed, not {type(path).__name__}.", remedy="Give the file name as a string.")
     return found
 
 
-def content_of(path: str | os.PathLike[str], kind: Kind = MODEL) -> bytes:
+def read_content(path: str | os.PathLike[str], kind: FilePurpose = MODEL) -> bytes:
     """Return the content of a file. Raises FileError."""
-    file = path_of(path)
+    file = path_as_string(path)
     handle, size = _open_regular(file, kind)
     try:
         with open(handle, "rb") as stream:
             return stream.read(size) or b""
     except OSError as error:
-        raise read_error(error, kind, file) from None
+        raise error_from_os_error(error, kind, file) from None
 
 
-def text_content_of(path: str | os.PathLike[str], kind: Kind) -> str:
+def read_text(path: str | os.PathLike[str], kind: FilePurpose) -> str:
     """Return the content of a file as UTF-8 text, with line feeds as line ends. Raises FileError."""
     try:
-        return content_of(path, kind).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        return read_content(path, kind).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         raise FileError(
-            f"The {kind.name} cannot be read: it is not text.", file=path_of(path), remedy=kind.other
+            f"The {kind.name} cannot be read: it is not text.", file=path_as_string(path), remedy=kind.other
         ) from None
 
 
-def beginning_of(path: str | os.PathLike[str], count: int) -> bytes:
+def read_beginning(path: str | os.PathLike[str], count: int) -> bytes:
     """Return the first bytes of a file; none if it cannot be read."""
     try:
-        handle, _ = _open_regular(path_of(path), RUN)
+        handle, _ = _open_regular(path_as_string(path), RUN)
         with open(handle, "rb") as stream:
             return stream.read(count) or b""
     except (FileError, OSError):
         return b""
 
 
-def status_of(path: str | os.PathLike[str], kind: Kind = MODEL) -> os.stat_result:
-    """Return size and times of a regular file within the size limit. Raises FileError."""
-    file = path_of(path)
+def read_status(path: str | os.PathLike[str], kind: FilePurpose = MODEL) -> os.stat_result:
+    """Return the status (size and times) of a regular file within the size limit. Raises FileError."""
+    file = path_as_string(path)
     try:
         status = os.stat(file)
     except (OSError, ValueError) as error:
-        raise read_error(error, kind, file) from None
-    _require_regular(status, kind, file)
+        raise error_from_os_error(error, kind, file) from None
+    _check_regular_and_size(status, kind, file)
     return status
 
 
-def fingerprint(path: str | os.PathLike[str], kind: Kind = MODEL) -> str:
+def fingerprint(path: str | os.PathLike[str], kind: FilePurpose = MODEL) -> str:
     """Return a digest of a file's content, used in cache keys; "" if the file cannot be read.
 
     It is computed again only if the file's status is another one, or was so young that a later writing may have left it
     as it was: clocks of files are coarse.
     """
-    file = path_of(path)
+    file = path_as_string(path)
     try:
-        status = status_of(file, kind)
+        status = read_status(file, kind)
         state = status.st_mtime_ns, status.st_size, status.st_ino
         known = _fingerprints.get(file)
         if known is not None and known[0] == state:
             return known[1]
-        digest = hashlib.blake2b(content_of(file, kind), digest_size=16).hexdigest()
+        digest = hashlib.blake2b(read_content(file, kind), digest_size=16).hexdigest()
     except FileError:
         return ""
     if time.time_ns() - status.st_mtime_ns > YOUNG:
@@ -134,7 +134,7 @@ def fingerprint(path: str | os.PathLike[str], kind: Kind = MODEL) -> str:
     return digest
 
 
-def read_error(error: Exception, kind: Kind, file: str) -> FileError:
+def error_from_os_error(error: Exception, kind: FilePurpose, file: str) -> FileError:
     """Return the error for an operating-system error."""
     if isinstance(error, FileNotFoundError) and kind is MODEL:
         return FileError("There is no such file.", file=file, remedy="Check the name and the folder.")
@@ -142,24 +142,24 @@ def read_error(error: Exception, kind: Kind, file: str) -> FileError:
     return FileError(f"The {kind.name} cannot be read: {reason}.", file=file, remedy=kind.other)
 
 
-def _open_regular(file: str, kind: Kind) -> tuple[int, int]:
-    """Open a file and return its descriptor and size, checked before and after because another file may have taken its
-    name."""
-    status_of(file, kind)
+def _open_regular(file: str, kind: FilePurpose) -> tuple[int, int]:
+    """Open a file and return its descriptor and size. The checks are repeated after opening, because another file may
+    have taken its name meanwhile."""
+    read_status(file, kind)
     try:
         handle = os.open(file, _OPEN)
     except (OSError, ValueError) as error:
-        raise read_error(error, kind, file) from None
+        raise error_from_os_error(error, kind, file) from None
     try:
         status = os.fstat(handle)
-        _require_regular(status, kind, file)
+        _check_regular_and_size(status, kind, file)
     except FileError:
         os.close(handle)
         raise
     return handle, status.st_size
 
 
-def _require_regular(status: os.stat_result, kind: Kind, file: str) -> None:
+def _check_regular_and_size(status: os.stat_result, kind: FilePurpose, file: str) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise FileError("This is a folder, not a file.", file=file, remedy="Choose a file in it.")
     if not stat.S_ISREG(status.st_mode):

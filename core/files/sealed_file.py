@@ -1,4 +1,4 @@
-"""Checksums appended to a file, so that corrupted bits are found before anything else reads the file.
+"""Checksums appended to a file, so that corruption is detected before anything else reads the file.
 
 HDF5 trusts what it reads: a changed bit gives other numbers, or a search that does not end. It ignores what stands
 behind its content, and cuts it off when another program changes the file, which then is one without checksums.
@@ -21,12 +21,12 @@ BLOCK = 1 << 20
 """Bytes per checksum."""
 BEGIN, END = b"\nkinetostat checksums 1\n", b"kn-seal\n"
 LENGTH = struct.Struct("<QI")
-"""Bytes of the content; checksum of the seal so far."""
+"""Layout near the end of the seal: size of the content in bytes, and checksum of the seal up to there."""
 TAIL = LENGTH.size + len(END)
 
 
-def seal(stream: BinaryIO) -> None:
-    """Append the checksums to a readable stream."""
+def append_checksums(stream: BinaryIO) -> None:
+    """Append checksums to a readable stream."""
     stream.flush()
     stream.seek(0)
     sums, size = [], 0
@@ -38,24 +38,24 @@ def seal(stream: BinaryIO) -> None:
     stream.write(body + struct.pack("<I", zlib.crc32(body)) + END)
 
 
-def sealed(content: bytes) -> bytes:
+def with_checksums(content: bytes) -> bytes:
     """Return content with its checksums appended."""
     stream = io.BytesIO(content)
-    seal(stream)
+    append_checksums(stream)
     return stream.getvalue()
 
 
-def is_whole(path: str | os.PathLike[str]) -> bool:
+def is_intact(path: str | os.PathLike[str]) -> bool:
     """Return True if the content matches its checksums, False if the file has none (older or unfinished files).
 
     Raises FileError if it has changed, BlockingIOError if another program changes it just now, OSError if the file
     cannot be read.
     """
     with open(path, "rb") as file:
-        whole = _seal_matches(file)
+        whole = _checksums_match(file)
         if whole is not None:
             return whole
-        _refuse_locked(file)
+        _check_not_locked(file)
     raise FileError(
         "The file is damaged: its content has changed since it was written.",
         file=os.fspath(path),
@@ -63,8 +63,8 @@ def is_whole(path: str | os.PathLike[str]) -> bool:
     )
 
 
-def _seal_matches(file: BinaryIO) -> bool | None:
-    """Return the same as `is_whole`, or None if the content has changed."""
+def _checksums_match(file: BinaryIO) -> bool | None:
+    """Return True or False as `is_intact` does, or None if the content has changed."""
     end = file.seek(0, io.SEEK_END)
     file.seek(max(0, end - TAIL))
     tail = file.read()
@@ -87,7 +87,7 @@ def _seal_matches(file: BinaryIO) -> bool | None:
     return True
 
 
-def _refuse_locked(file: BinaryIO) -> None:
+def _check_not_locked(file: BinaryIO) -> None:
     """Raise BlockingIOError if another program holds the lock of HDF5 (on Windows the file is then unreadable)."""
     with contextlib.suppress(ImportError):
         import fcntl

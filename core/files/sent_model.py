@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.files.followed_files import content_fingerprints
-from core.files.formats import dumps, reloaded_model, with_left_out
-from core.kinds import KindError, kinds_for_other_processes, register
-from core.model.model import user_kinds_of
+from core.files.formats import dumps, reload_model, with_left_out_content
+from core.kinds import KindError, check_importable_kinds, register
+from core.model.model import used_user_kinds
 
 if TYPE_CHECKING:
     from core.model import Model
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 NO_KINDS = pickle.dumps(((), pickle.dumps(())))
 
 
-def absolute(origin: str) -> str:
-    """Return the absolute path of a document, for a process with another working folder; "" stays ""."""
-    return os.path.abspath(origin) if origin else ""
+def absolute_path(document: str) -> str:
+    """Return the absolute path of a document, for a process with another working folder; "" for an unsaved one."""
+    return os.path.abspath(document) if document else ""
 
 
-class SentModel(NamedTuple):
+class PackedModel(NamedTuple):
     """Model as text, with the data that another process needs to read it.
 
     origin, left_out : see Model; kinds : pickled, those that users have added and it names; contents : of the files
@@ -41,31 +41,31 @@ class SentModel(NamedTuple):
     contents: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, model: Model) -> SentModel:
+    def of(cls, model: Model) -> PackedModel:
         """Pack a model with its user-defined kinds. Raises KindError for a kind that another process cannot import
         (defined in the console)."""
-        return cls.text_of(model)._replace(kinds=pack_kinds(model))
+        return cls.pack_without_kinds(model)._replace(kinds=pack_kinds(model))
 
     @classmethod
-    def text_of(cls, model: Model) -> SentModel:
-        """Pack a model that will be read again by the same process, without its user-defined kinds."""
-        origin = absolute(str(getattr(model, "origin", "") or ""))
+    def pack_without_kinds(cls, model: Model) -> PackedModel:
+        """Pack a model without its user-defined kinds, for reading again in the same process."""
+        origin = absolute_path(str(getattr(model, "origin", "") or ""))
         return cls(dumps(model), origin, NO_KINDS, model.left_out, content_fingerprints(model))
 
     def read(self) -> Model:
         """Return the model. Raises KinetostatError."""
         register_packed_kinds(self.kinds)
-        return with_left_out(reloaded_model(self.text, self.origin), self.left_out)
+        return with_left_out_content(reload_model(self.text, self.origin), self.left_out)
 
 
 def pack_kinds(model: Model) -> bytes:
     """Pack the user-defined kinds that a model uses, for another process. Raises KindError for a kind it cannot import
     (defined in the console)."""
-    return packed(kinds_for_other_processes(user_kinds_of(model.expanded)))
+    return pickle_kinds(check_importable_kinds(used_user_kinds(model.expanded)))
 
 
-def packed(kinds: Iterable[type[Any]]) -> bytes:
-    """Pack kinds together with the folders from which their modules are imported."""
+def pickle_kinds(kinds: Iterable[type[Any]]) -> bytes:
+    """Pickle user-defined kinds together with the folders from which their modules are imported."""
     handed = tuple(kinds)
     folders = dict.fromkeys(filter(None, map(_import_folder, handed)))
     return pickle.dumps((tuple(folders), pickle.dumps(handed)))

@@ -1,4 +1,4 @@
-"""Input of a reader (the bytes of a file and its name) and its result (a model and findings)."""
+"""Input of a file reader (the bytes and the name of a file) and its result (a model and findings)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from core.errors import FileError
-from core.files.regular_file import MODEL, REPORT, content_of, path_of
+from core.files.regular_file import MODEL, REPORT, path_as_string, read_content
 from core.later import dataclass
 from core.model import Finding, Model
 
@@ -44,7 +44,7 @@ class Source:
             raise FileError(
                 f"Byte {at} is a NUL byte: this is not a text file.",
                 file=self.file,
-                line=self._line_at(at),
+                line=self._line_number_at(at),
                 remedy="Choose a text file of a known format.",
             )
         try:
@@ -53,11 +53,11 @@ class Source:
             raise FileError(
                 f"Byte {error.start} is not UTF-8 text.",
                 file=self.file,
-                line=self._line_at(error.start),
+                line=self._line_number_at(error.start),
                 remedy="Save the file as UTF-8 text.",
             ) from None
 
-    def _line_at(self, offset: int) -> int:
+    def _line_number_at(self, offset: int) -> int:
         return self.data.count(b"\n", 0, offset) + 1
 
     @property
@@ -67,8 +67,8 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Trusted:
-    """File that the user allows to run its code, identified by its content.
+class TrustedFile:
+    """File, identified by its content, that the user allows to run code.
 
     file   : its full path
     digest : SHA-256 of its bytes
@@ -78,13 +78,13 @@ class Trusted:
     digest: str
 
     @classmethod
-    def of(cls, source: Source) -> Trusted:
-        """Return the permission for this file to run its code."""
+    def of(cls, source: Source) -> TrustedFile:
+        """Return the permission for this file to run code."""
         return cls(os.path.realpath(source.file), hashlib.sha256(source.data).hexdigest())
 
 
 @dataclass(frozen=True)
-class Options:
+class ReadOptions:
     """Reading options that the user can choose (see `core.files.load`)."""
 
     floating: bool = False
@@ -92,18 +92,18 @@ class Options:
     packages: Mapping[str, str] = field(default_factory=dict)
     arguments: Mapping[str, str] = field(default_factory=dict)
     """Of a Xacro file that is opened: argument → value."""
-    trusted: frozenset[Trusted] = frozenset()
+    trusted: frozenset[TrustedFile] = frozenset()
     """Files that may run their code."""
     chain: tuple[str, ...] = ()
     """Files that led here by importing one another, as full paths."""
-    imported: dict[str, Reading] = field(default_factory=dict)
+    imported: dict[str, ReadResult] = field(default_factory=dict)
     """Imported files that were already read; each is read once."""
-    read: Callable[[Source, Options], Reading] | None = None
+    read: Callable[[Source, ReadOptions], ReadResult] | None = None
     """Reader of imported files, of any format; None outside of a reading."""
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadResult:
     """Model and the findings of its file's reader."""
 
     model: Model
@@ -111,28 +111,32 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Writing:
+class WriteResult:
     """Text of a file, and findings about the content of the model that it could not hold."""
 
     text: str
     findings: tuple[Finding, ...] = ()
 
 
-def source_of_text(text: str, file: str = "") -> Source:
+def source_from_text(text: str, file: str = "") -> Source:
     """Return a source made from text. Raises FileError if the text cannot be encoded."""
-    return Source(encoded(text, file), file, decoded=True)
+    return Source(encode_utf8(text, file), file, decoded=True)
 
 
-def source_of_file(path: str | os.PathLike[str]) -> Source:
+def source_from_file(path: str | os.PathLike[str]) -> Source:
     """Return the content of a regular file within the size limit. Raises FileError."""
-    return Source(content_of(path, MODEL), path_of(path))
+    return Source(read_content(path, MODEL), path_as_string(path))
 
 
-def encoded(text: str, file: str = "") -> bytes:
-    """Return the text as UTF-8. Raises FileError for characters that UTF-8 cannot encode, and for objects other than
-    text."""
+def encode_utf8(text: str, file: str = "") -> bytes:
+    """Encode a string as UTF-8. Raises FileError for characters that UTF-8 cannot encode, and for objects that are not
+    strings."""
     if not isinstance(text, str):
-        raise FileError(f"A text is needed, not {type(text).__name__}.", file=file, remedy="Give the file's text.")
+        raise FileError(
+            f"A string is needed, not {type(text).__name__}.",
+            file=file,
+            remedy="Give the content of the file as a string.",
+        )
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -143,7 +147,7 @@ def encoded(text: str, file: str = "") -> bytes:
         ) from None
 
 
-def write_whole(
+def write_atomically(
     path: str | os.PathLike[str], data: bytes | Callable[[BinaryIO], object], *, backup: bool = False
 ) -> None:
     """Write a file completely or not at all: temporary file in the same folder, flush, rename, flush of the folder.
@@ -152,12 +156,12 @@ def write_whole(
     Permissions of a file that is replaced are kept; a symbolic link stays a link. With a backup the old content is kept
     beside it, its name followed by ~. Raises FileError, and the old content is then untouched.
     """
-    file = path_of(path)
+    file = path_as_string(path)
     try:
         target = Path(os.path.realpath(file))
         if target.is_dir():
             raise FileError("This is a folder, not a file.", file=file, remedy="Give a file name.")
-        mode = _permissions_of(target, file)
+        mode = _permissions_of_target(target, file)
         _replace_file(target, data, mode, backup and mode is not None)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -168,11 +172,11 @@ def write_whole(
 
 def append_atomically(path: str | os.PathLike[str], text: str) -> None:
     """Append text to a file, completely or not at all. Raises FileError."""
-    before = content_of(path, REPORT) if os.path.exists(path_of(path)) else b""
-    write_whole(path, before + encoded(text, path_of(path)))
+    before = read_content(path, REPORT) if os.path.exists(path_as_string(path)) else b""
+    write_atomically(path, before + encode_utf8(text, path_as_string(path)))
 
 
-def _permissions_of(target: Path, file: str) -> int | None:
+def _permissions_of_target(target: Path, file: str) -> int | None:
     """Return the permissions of the file to be replaced, None if there is none. Raises FileError if it must not be
     replaced."""
     try:

@@ -28,18 +28,19 @@ _NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 _BAD_NAME = re.compile(r"[^\w\-]+")
 
 
-def parse_xml(source: Source, forgiving: bool = False) -> tuple[Tag, list[Finding]]:
+def parse_xml(source: Source, recover: bool = False) -> tuple[Tag, list[Finding]]:
     """Return the root element and findings. Raises FileError naming the line.
 
-    forgiving : what stands behind the end of the root element, such as a stray end tag, is left out and told
+    recover : what stands behind the end of the root element, such as a stray end tag, is left out and told
     """
-    source, late = _from_declaration(source)
-    root, findings = _parsed_tree(source, forgiving)
-    return _without_default_namespace(root), late + findings
+    source, late = _skip_to_declaration(source)
+    root, findings = _parse_tree(source, recover)
+    return _remove_default_namespace(root), late + findings
 
 
-def _without_default_namespace(root: Tag) -> Tag:
-    """Return the tree with the elements of the root's default namespace (`xmlns="…"`) as plain ones."""
+def _remove_default_namespace(root: Tag) -> Tag:
+    """Return the tree with the elements of the root's default namespace (`xmlns="…"`) as elements without a
+    namespace."""
     default = root.nsmap.get(None)
     for tag in root.iter() if default else ():
         if isinstance(tag.tag, str) and tag.tag.startswith(f"{{{default}}}"):
@@ -48,11 +49,11 @@ def _without_default_namespace(root: Tag) -> Tag:
 
 
 _LATE = re.compile(rb"(?:\xef\xbb\xbf)?(?>\s|<!--.*?-->)+(?=<\?xml\s)", re.DOTALL)
-"""Content that must not precede an XML declaration, but often does."""
+"""Content that must not precede an XML declaration but often does."""
 
 
-def _from_declaration(source: Source) -> tuple[Source, list[Finding]]:
-    """Return the source from its XML declaration on, with its line numbers kept."""
+def _skip_to_declaration(source: Source) -> tuple[Source, list[Finding]]:
+    """Return the source from its XML declaration on, keeping the line numbers."""
     late = _LATE.match(source.data)
     declared = None if late is None else re.compile(rb"<\?xml.*?\?>", re.DOTALL).match(source.data, late.end())
     if late is None or declared is None:
@@ -64,7 +65,7 @@ def _from_declaration(source: Source) -> tuple[Source, list[Finding]]:
     return dataclasses.replace(source, data=data), [Finding("hint", text, file=source.file, line=line)]
 
 
-def _parsed_tree(source: Source, forgiving: bool) -> tuple[Tag, list[Finding]]:
+def _parse_tree(source: Source, recover: bool) -> tuple[Tag, list[Finding]]:
     if b"\0" in source.data and not source.data.startswith((b"\xff\xfe", b"\xfe\xff")):
         source.text  # noqa: B018  (raises the message about NUL bytes)
     if (found := _ENTITY.search(source.data)) is not None:
@@ -74,30 +75,30 @@ def _parsed_tree(source: Source, forgiving: bool) -> tuple[Tag, list[Finding]]:
             line=source.data.count(b"\n", 0, found.start()) + 1,
             remedy="Remove the <!ENTITY …> lines and write the values out.",
         )
-    parser = _parser(source)
+    parser = _make_parser(source)
     try:
-        return _checked_root(etree.fromstring(source.data, parser), source), []
+        return _check_root(etree.fromstring(source.data, parser), source), []
     except etree.XMLSyntaxError as error:
         if parser.error_log and all(entry.type_name.startswith("NS_") for entry in parser.error_log):
-            root = etree.fromstring(source.data, _parser(source, recover=True))
+            root = etree.fromstring(source.data, _make_parser(source, recover=True))
             text = f"The file uses a namespace prefix that it does not declare ({error.msg})."
-            return _checked_root(root, source), [Finding("hint", text, file=source.file, line=error.lineno)]
-        if forgiving and error.code == etree.ErrorTypes.ERR_DOCUMENT_END:
-            root = etree.fromstring(source.data, _parser(source, recover=True))
+            return _check_root(root, source), [Finding("hint", text, file=source.file, line=error.lineno)]
+        if recover and error.code == etree.ErrorTypes.ERR_DOCUMENT_END:
+            root = etree.fromstring(source.data, _make_parser(source, recover=True))
             text = "Content after the end of the root element, such as a stray end tag, is ignored."
-            return _checked_root(root, source), [Finding("warning", text, file=source.file, line=error.lineno)]
+            return _check_root(root, source), [Finding("warning", text, file=source.file, line=error.lineno)]
         what = re.sub(r", line \d+, column \d+.*", "", error.msg or "it is empty")
         raise FileError(
             f"The file is not well-formed XML: {what}.",
             file=source.file,
             line=error.lineno or None,
-            remedy="Correct the tags there.",
+            remedy="Correct the tags in this line.",
         ) from None
     except (ValueError, LookupError) as error:
         raise FileError(f"The file is not XML: {error}.", file=source.file, remedy="Save it as UTF-8.") from None
 
 
-def _parser(source: Source, recover: bool = False) -> Any:
+def _make_parser(source: Source, recover: bool = False) -> Any:
     return etree.XMLParser(
         encoding="utf-8" if source.decoded else None,
         resolve_entities=False,
@@ -111,7 +112,7 @@ def _parser(source: Source, recover: bool = False) -> Any:
     )
 
 
-def _checked_root(root: Tag, source: Source) -> Tag:
+def _check_root(root: Tag, source: Source) -> Tag:
     if root is None:
         raise FileError("The file contains no XML element.", file=source.file, remedy="Choose another file.")
     info = root.getroottree().docinfo
@@ -125,52 +126,52 @@ def _checked_root(root: Tag, source: Source) -> Tag:
 
 
 def local_name(tag: Tag) -> str:
-    """Return the name of an element without its namespace; "" for a node that is no element."""
+    """Return the name of an element without its namespace; "" for a node that is not an element."""
     return tag.tag.rpartition("}")[2] if isinstance(tag.tag, str) else ""
 
 
-def prefixed(tag: Tag) -> bool:
-    """Return True if an element has a namespace, so that it belongs to another vocabulary."""
+def has_namespace(tag: Tag) -> bool:
+    """Return True if an element has a namespace and so belongs to another vocabulary."""
     return isinstance(tag.tag, str) and (tag.tag.startswith("{") or ":" in tag.tag)
 
 
-class Reader:
+class XmlReader:
     """Reader of attributes as values, which collects findings."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.findings: list[Finding] = []
 
-    def error(self, tag: Tag, what: str, where: str = "", remedy: str = "") -> FileError:
+    def error(self, tag: Tag, message: str, where: str = "", remedy: str = "") -> FileError:
         """Return the error about an element."""
-        return FileError(what, where=where, remedy=remedy, file=self.file_of(tag), line=tag.sourceline)
+        return FileError(message, where=where, remedy=remedy, file=self.file_of(tag), line=tag.sourceline)
 
     def file_of(self, tag: Tag) -> str:
         """Return the file that contains an element."""
         return self.file
 
-    def note(
+    def add_finding(
         self,
         tag: Tag,
         severity: Severity,
         text: str,
         remedy: str = "",
-        place: tuple[str, str] = ("", ""),
+        location: tuple[str, str] = ("", ""),
         field: str = "",
     ) -> None:
         """Add a finding."""
-        self.findings.append(Finding(severity, text, remedy, *place, field, self.file_of(tag), tag.sourceline))
+        self.findings.append(Finding(severity, text, remedy, *location, field, self.file_of(tag), tag.sourceline))
 
     def children(self, tag: Tag, name: str) -> list[Tag]:
         """Return the child elements with a name."""
-        return [child for child in tag if local_name(child) == name and not prefixed(child)]
+        return [child for child in tag if local_name(child) == name and not has_namespace(child)]
 
     def child(self, tag: Tag, name: str, where: str) -> Tag | None:
         """Return the child element with a name, or None; if there are several, the first is used and a finding
         added."""
         found = self.children(tag, name)
         if len(found) > 1:
-            self.note(
+            self.add_finding(
                 found[1], "warning", f"{where} has {len(found)} <{name}>; the first one is used.", "Remove the others."
             )
         return found[0] if found else None
@@ -203,11 +204,11 @@ class Reader:
         if len(words) != count:
             raise self.error(
                 tag,
-                f'{attribute}="{_clipped(value)}" has {len(words)} numbers instead of {count}.',
+                f'{attribute}="{_shorten(value)}" has {len(words)} numbers instead of {count}.',
                 where,
                 f"Give {count} number{'s' * (count > 1)} separated by blanks.",
             )
-        return tuple(self._parsed_number(tag, attribute, word, where, infinite) for word in words)
+        return tuple(self._parse_number(tag, attribute, word, where, infinite) for word in words)
 
     def vector(self, tag: Tag, attribute: str, default: Vector3 | None, where: str) -> Vector3:
         """Return the three numbers of an attribute."""
@@ -218,7 +219,7 @@ class Reader:
         """Return the number in an attribute."""
         return self.numbers(tag, attribute, 1, None if default is None else (default,), where, infinite=infinite)[0]
 
-    def _parsed_number(self, tag: Tag, attribute: str, word: str, where: str, infinite: bool) -> float:
+    def _parse_number(self, tag: Tag, attribute: str, word: str, where: str, infinite: bool) -> float:
         value = float(word) if _NUMBER.fullmatch(word) else math.nan
         if infinite and (math.isinf(value) or word.lower().lstrip("+-") in ("inf", "infinity", ".inf")):
             return -math.inf if word.startswith("-") else math.inf
@@ -226,35 +227,35 @@ class Reader:
             comma = "," in word
             remedy = "Use a decimal point, not a comma." if comma else "Write a finite number such as 0.5 or 1e-3."
             raise self.error(
-                tag, f"'{_clipped(word)}' in {attribute} is not a number.", f"{where}, {attribute}", remedy
+                tag, f"'{_shorten(word)}' in {attribute} is not a number.", f"{where}, {attribute}", remedy
             )
         return value
 
 
-def _clipped(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "…"
 
 
-class Names:
-    """Names of a file made valid and unique, with a record of the changed ones."""
+class UniqueNames:
+    """Names from a file, made valid and unique, with a record of those that were changed."""
 
-    def __init__(self, taken: Sequence[str] = ()) -> None:
-        self.taken = set(taken)
+    def __init__(self, reserved: Sequence[str] = ()) -> None:
+        self.taken = set(reserved)
         self.of: dict[str, str] = {}
 
-    def add(self, given: str) -> str:
-        """Return a valid, unused name for a name of the file."""
-        stem = _BAD_NAME.sub("_", given).strip("_-")[:150] or "unnamed"
-        stem = stem if stem[0].isalpha() or given.startswith("_") else f"_{stem}"
-        name, number = (given if _is_usable(given) else stem), 2
+    def add(self, original: str) -> str:
+        """Return a valid, unused name for a name in the file."""
+        stem = _BAD_NAME.sub("_", original).strip("_-")[:150] or "unnamed"
+        stem = stem if stem[0].isalpha() or original.startswith("_") else f"_{stem}"
+        name, number = (original if _is_usable_name(original) else stem), 2
         while name in self.taken:
             name, number = f"{stem}_{number}", number + 1
         self.taken.add(name)
-        self.of[given] = name
+        self.of[original] = name
         return name
 
 
-def _is_usable(name: str) -> bool:
+def _is_usable_name(name: str) -> bool:
     from core.model.fields import check_name
 
     try:

@@ -1,5 +1,5 @@
-"""Catalogue of user-facing functions: each is declared once; panel, menus, command line, console and help are made from
-the declaration."""
+"""Catalogue of user-facing functions. Each function is declared once; the panel, the menus, the command line, the
+console and the help are generated from this declaration."""
 
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FUNCTIONS", "Context", "Function", "call", "find"]
 
-__getattr__ = later.names(
+__getattr__ = later.lazy_attributes(
     __name__, {"catalogue": ("FUNCTIONS", "call", "find"), "context": ("Context",), "function": ("Function",)}
 )

@@ -1,4 +1,4 @@
-"""All user-facing functions, and the one way to call them.
+"""All user-facing functions, with the single entry point for calling them.
 
 Adding a function: write it in a module of its subject with its declaration at the end; it appears in the panel,
 menus, palette, command line, console and help.
@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from core.apart.talk import Line, Progress
+from core.apart.talk import Progress, TaskConnection
 from core.apart.work_process import WorkProcess
-from core.errors import ModelError, likely_meant, near_misses
-from core.functions.context import Asked, Cancelled, Context
+from core.errors import ModelError, find_likely_names, suggest_names
+from core.functions.context import Cancelled, Context, FunctionCall
 from core.functions.function import Function
 from core.functions.results import Result
 from core.functions.subjects import (
@@ -39,14 +39,14 @@ from core.functions.subjects import (
     symbols,
     workspaces,
 )
-from core.mechanism.work_apart import Stopped, work_apart
+from core.mechanism.work_apart import WorkStoppedError, run_in_worker
 from core.model import Model
 
 if TYPE_CHECKING:
     from core.mechanism import Mechanism
 
 GROUPS = ("Robot description", "Kinematics", "Mechanisms", "Control", "Ellipsoids", "Dynamics", "Symbols", "Pictures")
-"""Groups in the order of the panel."""
+"""Groups of functions, in the order in which the panel shows them."""
 
 _ALL = (
     *description.FUNCTIONS,
@@ -71,23 +71,23 @@ _ALL = (
     *sequences.FUNCTIONS,
 )
 FUNCTIONS: dict[str, Function] = {function.id: function for function in _ALL}
-"""Functions by id, in the order of groups."""
+"""Functions by id, in the order of their groups."""
 
 SENT_FIELDS = ("q", "ranges", "millimetres", "t", "moment")
-"""Fields of the context, besides the machine and its parameters, that are sent to the worker process."""
+"""Fields of the context that are sent to the worker process in addition to the machine and its parameters."""
 
 
 def find(id: str) -> Function:
-    """Return the function with this id (or command-line name). Raises ModelError with similar names."""
+    """Return the function with this id or command-line name. Raises ModelError that suggests similar names."""
     wanted = str(id).replace("-", "_")
     function = FUNCTIONS.get(wanted)
     if function is None:
-        raise ModelError(f"There is no function '{id}'.", remedy=near_misses(wanted, FUNCTIONS))
+        raise ModelError(f"There is no function '{id}'.", remedy=suggest_names(wanted, FUNCTIONS))
     return function
 
 
 def call(id: str, context: Context | Model, **options: Any) -> Result:
-    """Call a function for a context (for a model: its home configuration); omitted options take their defaults.
+    """Call a function with a context; a model stands for its home configuration. Omitted options take their defaults.
 
     Raises ModelError for an unknown option, a value out of range, or a machine the function is not for.
     """
@@ -104,21 +104,22 @@ def call(id: str, context: Context | Model, **options: Any) -> Result:
             remedy="Give the model, or Context.of(model).",
         )
     options = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in options.items()}
-    values = validated(function, context, options)
+    values = validate_options(function, context, options)
     result = function.run(context, **values)
-    asked = Asked(options, context.without_callbacks())
+    asked = FunctionCall(options, context.without_callbacks())
     return dataclasses.replace(result, call=script_line(function, options), function=function.id, asked=asked)
 
 
-def validated(function: Function, context: Context, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the validated value of every option of a function. Raises ModelError."""
-    reason = function.unavailable(context)
+def validate_options(function: Function, context: Context, options: dict[str, Any]) -> dict[str, Any]:
+    """Check and convert the options of a function; return the value of every option, defaults included. Raises
+    ModelError."""
+    reason = function.unavailability_reason(context)
     if reason:
         raise ModelError(reason, where=function.title)
     known = {option.id for option in function.options}
     for unknown in options.keys() - known:
         every = ", ".join(option.id for option in function.options) or "none"
-        close = likely_meant(unknown, sorted(known))
+        close = find_likely_names(unknown, sorted(known))
         meant = f"Did you mean {close[0]}? " if close else ""
         raise ModelError(f"{function.title} has no option '{unknown}'.", remedy=f"{meant}Its options: {every}.")
     return {option.id: option.coerce(options.get(option.id, option.default), context) for option in function.options}
@@ -127,7 +128,7 @@ def validated(function: Function, context: Context, options: dict[str, Any]) -> 
 def script_line(function: Function, options: dict[str, Any]) -> str:
     """Write the call as one line of a script, with the options that differ from their defaults."""
     given = [
-        f"{option.id}={_source_text(options[option.id])}"
+        f"{option.id}={_python_literal(options[option.id])}"
         for option in function.options
         if option.id in options and not _equals_default(options[option.id], option.default)
     ]
@@ -135,59 +136,59 @@ def script_line(function: Function, options: dict[str, Any]) -> str:
 
 
 def _equals_default(value: Any, default: Any) -> bool:
-    """Return True if a value means the same as the default; empty texts, tuples and mappings are all equal."""
+    """Return True if a value is equivalent to the default; empty strings, tuples and mappings are all equivalent."""
     nothing: tuple[Any, ...] = ("", (), [], {}, None)
     return bool(value == default) or (value in nothing and default in nothing)
 
 
-def _source_text(value: Any) -> str:
+def _python_literal(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, dict):
-        return "{" + ", ".join(f'"{name}": {_source_text(item)}' for name, item in value.items()) + "}"
+        return "{" + ", ".join(f'"{name}": {_python_literal(item)}' for name, item in value.items()) + "}"
     if isinstance(value, list | tuple):
-        inner = ", ".join(_source_text(item) for item in value)
+        inner = ", ".join(_python_literal(item) for item in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     return repr(value)
 
 
 def call_in_worker(process: WorkProcess, id: str, context: Context, **options: Any) -> Result:
-    """Call a function as `core.functions.call` does, in the worker process if its declaration asks for one. Raises the
-    same errors, and SimulationError if the process cannot be started or ends unexpectedly."""
+    """Call a function as `core.functions.call` does, but in the worker process if its declaration asks for one. Raises
+    the same errors, and SimulationError if the process cannot be started or ends unexpectedly."""
     if not find(id).apart:
         return call(id, context, **options)
     fields = {name: getattr(context, name) for name in SENT_FIELDS} | {"p": dict(context.p)}
 
-    def hear(what: Progress | Result) -> None:
-        if isinstance(what, Progress):
-            context.progress(*what)
+    def handle_message(message: Progress | Result) -> None:
+        if isinstance(message, Progress):
+            context.progress(*message)
         else:
-            context.show(what)
+            context.show(message)
 
     try:
         work = partial(_call_in_process, id=id, fields=fields, options=options)
-        found: Result = work_apart(process, context.mech, work, cancelled=context.cancelled, hear=hear)
-    except Stopped:
+        found: Result = run_in_worker(process, context.mech, work, cancelled=context.cancelled, hear=handle_message)
+    except WorkStoppedError:
         raise Cancelled from None
-    return dataclasses.replace(found, asked=Asked(options, context.without_callbacks()))
+    return dataclasses.replace(found, asked=FunctionCall(options, context.without_callbacks()))
 
 
 def _call_in_process(
-    mech: Mechanism, line: Line, id: str, fields: Mapping[str, Any], options: Mapping[str, Any]
+    mech: Mechanism, line: TaskConnection, id: str, fields: Mapping[str, Any], options: Mapping[str, Any]
 ) -> Result:
     context = Context(
         mech.model,
         mech,
         **fields,
-        progress=lambda fraction, text="": line.tell(Progress(fraction, text)),
-        cancelled=line.asked,
-        show=lambda made: line.tell(_without_context(made)),
+        progress=lambda fraction, text="": line.report(Progress(fraction, text)),
+        cancelled=line.should_stop,
+        show=lambda made: line.report(_drop_context(made)),
     )
-    return _without_context(call(id, context, **options))
+    return _drop_context(call(id, context, **options))
 
 
-def _without_context(result: Result) -> Result:
+def _drop_context(result: Result) -> Result:
     """Return the result without its context, which the caller already has."""
     return dataclasses.replace(result, asked=None)

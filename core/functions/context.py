@@ -28,7 +28,7 @@ def _ignore_progress(fraction: float, text: str = "") -> None:
     """Ignore progress; the default callback."""
 
 
-def _not_cancelled() -> bool:
+def _never_cancelled() -> bool:
     return False
 
 
@@ -38,7 +38,7 @@ def _ignore_result(result: Result) -> None:
 
 @dataclass(frozen=True)
 class Context:
-    """Machine, pose and parameter values for which a function is called, with its callbacks.
+    """Machine, pose and parameter values with which a function is called, and the callbacks of the call.
 
     q : (nq,) coordinates (rad, m); p : values of independent parameters (SI); t : time (s) at which drivers hold.
     ranges : the part of space that pictures show, as in `ViewRanges`; millimetres : the unit of lengths in pictures
@@ -53,7 +53,7 @@ class Context:
     q: Any
     p: Mapping[str, float] = field(default_factory=dict)
     progress: Callable[..., None] = field(default=_ignore_progress, repr=False)
-    cancelled: Callable[[], bool] = field(default=_not_cancelled, repr=False)
+    cancelled: Callable[[], bool] = field(default=_never_cancelled, repr=False)
     show: Callable[[Result], None] = field(default=_ignore_result, repr=False)
     ranges: tuple[tuple[float, float], ...] = ()
     millimetres: bool = False
@@ -73,16 +73,16 @@ class Context:
 
     def without_callbacks(self) -> Context:
         """Return the same context without callbacks."""
-        return replace(self, progress=_ignore_progress, cancelled=_not_cancelled, show=_ignore_result)
+        return replace(self, progress=_ignore_progress, cancelled=_never_cancelled, show=_ignore_result)
 
     @cached_property
     def values(self) -> Mapping[str, float]:
-        """The value of every parameter."""
+        """Value of every parameter, by name."""
         return self.model.values(self.p)
 
     @cached_property
     def assumed(self) -> tuple[str, ...]:
-        """Names of parameters that still have an assumed value, since neither the file nor the user gave one."""
+        """Names of the parameters that have a default value because neither the file nor the user gave one."""
         from core.files.dh.table import assumed_parameters
 
         likely = [p for p in self.model.parameters if p.assumed]
@@ -90,17 +90,17 @@ class Context:
         return tuple(p.name for p in likely if self.values[p.name] == first.get(p.name))
 
     def assumed_values_text(self, given: Iterable[str] = (), among: Iterable[str] | None = None) -> str:
-        """Return a sentence that lists the values which are only assumed; '' if there are none.
+        """Return a sentence that lists the parameters whose values are only assumed; '' if there are none.
 
         given : names that have got one; among : names that matter, default: all.
         """
         wanted = set(self.assumed if among is None else among) - set(given)
         taken = [f"{name} = {self.values[name]:g}" for name in self.assumed if name in wanted]
-        return f"The file gives no value for these; assumed: {', '.join(taken)}." if taken else ""
+        return f"The file gives no values for these parameters; assumed: {', '.join(taken)}." if taken else ""
 
     @cached_property
     def tool(self) -> str:
-        """Name of the default frame, used when none is named."""
+        """Name of the default frame, used when the call names none."""
         from core.analysis.tool_frame import tool_frame
 
         return tool_frame(self.model)
@@ -113,8 +113,8 @@ class Context:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Call of a function: its options as given, and its context."""
+class FunctionCall:
+    """Record of a call: the options as given, and the context."""
 
     options: Mapping[str, Any]
     context: Context

@@ -9,7 +9,7 @@ import math
 from typing import Any, NamedTuple, Unpack
 
 from core.functions.results import UNWRITTEN, Result, Table
-from core.functions.text import Amount, Cell, Column, TextStyle, cell_text, number, units_of
+from core.functions.text import Amount, Cell, Column, TextStyle, format_cell, format_number, units_of_style
 from core.later import dataclass
 
 SPANS = ("x", "y", "z")
@@ -36,14 +36,16 @@ class Diagram(Result):
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
         """List the curves with the ranges of their values."""
-        lines = [f"{self.title}: {self.up} against {self.across}"]
+        lines = [f"{self.title}: {self.up} versus {self.across}"]
         for each in self.series:
             finite = [value for value in each.up if math.isfinite(value)]
             if each.mark:
-                points = ", ".join(f"({number(x)}, {number(y)})" for x, y in zip(each.across, each.up, strict=True))
+                points = ", ".join(
+                    f"({format_number(x)}, {format_number(y)})" for x, y in zip(each.across, each.up, strict=True)
+                )
                 lines.append(f"  {each.name}: {points}")
             elif finite:
-                lines.append(f"  {each.name}: {number(min(finite))} … {number(max(finite))}")
+                lines.append(f"  {each.name}: {format_number(min(finite))} … {format_number(max(finite))}")
         return "\n".join(lines)
 
     def to_table(self) -> Table | None:
@@ -80,26 +82,28 @@ class SpaceMap(Result):
     file: str = ""
 
     @staticmethod
-    def of(found: Any, file: str = "") -> SpaceMap:
-        """Return the result for a computed map."""
-        low, high = _clean_bounds(found.bounds)
-        least, largest = found.range if found.kind != "reach" or found.unit else (math.nan, math.nan)
+    def of(workspace_map: Any, file: str = "") -> SpaceMap:
+        """Return the result that presents a computed map."""
+        low, high = _remove_bounds_noise(workspace_map.bounds)
+        least, largest = (
+            workspace_map.range if workspace_map.kind != "reach" or workspace_map.unit else (math.nan, math.nan)
+        )
         return SpaceMap(
-            title=f"{found.title} of {found.frame}",
-            map=found,
-            frame=found.frame,
-            about=found.about,
-            unit=found.unit,
-            size=found.size_text,
-            area=_finite(found.area),
-            volume=_finite(found.volume),
-            error=_finite(found.error),
-            least=_finite(least),
-            largest=_finite(largest),
+            title=f"{workspace_map.title} of {workspace_map.frame}",
+            map=workspace_map,
+            frame=workspace_map.frame,
+            about=workspace_map.about,
+            unit=workspace_map.unit,
+            size=workspace_map.size_text,
+            area=_finite_or_none(workspace_map.area),
+            volume=_finite_or_none(workspace_map.volume),
+            error=_finite_or_none(workspace_map.error),
+            least=_finite_or_none(least),
+            largest=_finite_or_none(largest),
             low=tuple(map(float, low)),
             high=tuple(map(float, high)),
-            count=len(found.points),
-            notes=found.notes,
+            count=len(workspace_map.points),
+            notes=workspace_map.notes,
             file=file,
         )
 
@@ -108,7 +112,7 @@ class SpaceMap(Result):
         found = [("Area" if self.volume is None else "Volume", self.size)] if self.size else []
         if self.least is not None and self.largest is not None:
             unit = f" {self.unit}" if self.unit else ""
-            found.append(("Values", f"{number(self.least, 4)} … {number(self.largest, 4)}{unit}"))
+            found.append(("Values", f"{format_number(self.least, 4)} … {format_number(self.largest, 4)}{unit}"))
         return found
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
@@ -123,7 +127,7 @@ class SpaceMap(Result):
         return "\n".join(lines)
 
     def _value_text(self, value: Cell, style: TextStyle) -> str:
-        return cell_text(value, Column(""), **units_of(style))
+        return format_cell(value, Column(""), **units_of_style(style))
 
     def _extents_text(self, style: TextStyle) -> str:
         """Describe the extent along x, y and z."""
@@ -137,12 +141,12 @@ class SpaceMap(Result):
         return " … ".join(dict.fromkeys(ends))
 
 
-def _clean_bounds(bounds: Any) -> Any:
-    """Return the bounds without errors left by the iteration that projects poses onto a slice."""
+def _remove_bounds_noise(bounds: Any) -> Any:
+    """Return the bounds without the errors left by the iteration that projects poses onto a slice."""
     from core.functions.text import SOLVED_FRACTION, without_rounding_errors
 
     return without_rounding_errors(bounds, SOLVED_FRACTION, 0.0)
 
 
-def _finite(value: float) -> float | None:
+def _finite_or_none(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Declaration of a user-facing function, and checks of whether it is available for a machine."""
+"""Declaration of a user-facing function, and the checks that determine whether it is available for a machine."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 from core.functions.context import Context
 from core.functions.options import Option
 from core.later import dataclass
-from core.model.model import refusal
+from core.model.model import unknown_kind_error
 
 if TYPE_CHECKING:
     from core.functions.results import Result
 
 Need = Callable[[Context], str]
-"""Check that returns the reason why a function is not available for a machine; '' if it is."""
+"""Check of a machine: returns the reason why a function is not available for it; '' if it is available."""
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,17 @@ class Function:
     needs: tuple[Need, ...] = ()
     live: bool = False
     apart: bool = False
-    """True if the computation blocks all other threads for long, so that the window runs it in a worker process."""
+    """True if the computation would block all other threads for long, so that the window runs it in a worker process.
+    """
 
     reads: Literal["pose", "machine", "nothing"] = "pose"
     robotica: str = ""
     """Name of the equivalent Robotica function, for users who search by it."""
     also: tuple[str, ...] = ()
-    """Synonyms by which the palette and the help also find the function."""
+    """Synonyms by which the command palette and the help find the function."""
 
     argument: str = ""
-    """Id of the option that may follow the machine's file on the command line without its name; "" for none."""
+    """Id of the option that may follow the model file on the command line without its name; "" for none."""
 
     @property
     def command(self) -> str:
@@ -56,9 +57,9 @@ class Function:
         """First sentence of the help."""
         return self.help.split("\n\n")[0].replace("\n", " ")
 
-    def unavailable(self, context: Context) -> str:
+    def unavailability_reason(self, context: Context) -> str:
         """Return the reason why the function is not available now; '' if it is."""
-        if (error := refusal(context.model.expanded)) is not None:
+        if (error := unknown_kind_error(context.model.expanded)) is not None:
             return str(error)
         for need in self.needs:
             reason = need(context)
@@ -72,17 +73,17 @@ class Function:
 
 
 def needs_motion(context: Context) -> str:
-    """Require a joint that moves; returns the reason if there is none, else ''."""
+    """Check that the machine has a movable joint; return the reason if it has none, else ''."""
     return "" if context.mech.nv else "The model has no movable joint; add a joint."
 
 
 def needs_bodies(context: Context) -> str:
-    """Require a body; returns the reason if there is none, else ''."""
+    """Check that the machine has a body; return the reason if it has none, else ''."""
     return "" if context.mech.frame_names else "The model has no body; add one."
 
 
 def needs_mass(context: Context) -> str:
-    """Require some mass or inertia, without which there are no accelerations; returns the reason if there is none, else
+    """Check that something has mass or inertia, which accelerations require; return the reason if nothing has, else
     ''."""
     from core.model import Inertia
 
@@ -95,5 +96,9 @@ def needs_mass(context: Context) -> str:
 
 
 def needs_chain(context: Context) -> str:
-    """Require a Denavit–Hartenberg chain; returns the reason if there is none, else ''."""
-    return "" if context.model.chains else "The model has no Denavit–Hartenberg chain; Find DH table creates one."
+    """Check that the machine has a Denavit–Hartenberg chain; return the reason if it has none, else ''."""
+    return (
+        ""
+        if context.model.chains
+        else "The model has no Denavit–Hartenberg chain; the function Find DH table creates one."
+    )

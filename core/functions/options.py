@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 from core.errors import KinetostatError, ModelError
 from core.functions.context import Context
 from core.functions.option_texts import (
-    clip,
-    items,
-    listed,
-    one_of,
-    pair,
-    pairs_of,
-    quantity,
-    range_text,
+    check_name_in_list,
+    format_name_list,
+    format_range,
+    parse_name_value_pairs,
+    parse_quantity,
+    shorten_for_message,
+    split_items,
+    split_name_and_value,
     split_outside_brackets,
 )
 from core.later import dataclass
@@ -44,8 +44,8 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a function. `id` is the keyword, `title` the label; `only` = (another option, those of its values
-    for which this option has an effect), () if it always has."""
+    """An option of a function. `id` is the keyword and `title` the label; `only` = (another option, the values of it
+    for which this option has an effect), () if it always has one."""
 
     id: str
     title: str
@@ -53,37 +53,40 @@ class Option:
     default: Any = None
     only: tuple[str, tuple[Any, ...]] | tuple[()] = field(default=(), kw_only=True)
 
-    def matters(self, chosen: Mapping[str, Any]) -> bool:
-        """Return True if the option has an effect, given the chosen values of the other options."""
-        return not self.only or chosen.get(self.only[0]) in self.only[1]
+    def has_effect(self, option_values: Mapping[str, Any]) -> bool:
+        """Return True if the option has an effect, given the values of the other options."""
+        return not self.only or option_values.get(self.only[0]) in self.only[1]
 
     def coerce(self, value: Any, context: Context) -> Any:
-        """Convert a value of any type to the value that the function gets. Raises ModelError for an invalid value."""
+        """Convert a value from the panel, the command line or a script to the value that the function receives. Raises
+        ModelError for an invalid value."""
         try:
             return self._parse(value, context)
         except KinetostatError:
             raise
         except (TypeError, ValueError, LookupError, OverflowError):
-            raise self.refuse(f"{clip(value)} is not a valid value here.", f"{self.help or self.title}.") from None
+            raise self.make_error(
+                f"{shorten_for_message(value)} is not a valid value here.", f"{self.help or self.title}."
+            ) from None
 
     def _parse(self, value: Any, context: Context) -> Any:
-        """Convert a value of a plausible type to the value that the function gets."""
+        """Convert a value of a plausible type to the value that the function receives."""
         raise NotImplementedError
 
     @property
-    def many(self) -> bool:
-        """True if the command line may repeat the option."""
+    def is_repeatable(self) -> bool:
+        """True if the option may be repeated on the command line."""
         return False
 
     @property
-    def of_machine(self) -> bool:
-        """True if its values belong to one machine: names of its elements, places in its space, values of its
+    def is_machine_specific(self) -> bool:
+        """True if the values are specific to one machine: names of its elements, points in its space, values of its
         coordinates."""
         return False
 
-    def refuse(self, what: str, remedy: str = "") -> ModelError:
-        """Return an error with a message about this option."""
-        return ModelError(what, where=f"option '{self.id}'", remedy=remedy)
+    def make_error(self, problem: str, remedy: str = "") -> ModelError:
+        """Create an error whose message names this option."""
+        return ModelError(problem, where=f"option '{self.id}'", remedy=remedy)
 
 
 @dataclass(frozen=True)
@@ -97,9 +100,9 @@ class Number(Option):
     def _parse(self, value: Any, context: Context) -> float | None:
         if (value is None or value == "") and self.default is None:
             return None
-        number = quantity(value, context, self)
+        number = parse_quantity(value, context, self)
         if not self.minimum <= number <= self.maximum:
-            raise self.refuse(f"{number:g} is out of range.", f"Give {range_text(self.minimum, self.maximum)}.")
+            raise self.make_error(f"{number:g} is out of range.", f"Give {format_range(self.minimum, self.maximum)}.")
         return number
 
 
@@ -111,17 +114,18 @@ class Integer(Option):
     maximum: int = 1_000_000
 
     def _parse(self, value: Any, context: Context) -> int:
-        number = quantity(value, context, self)
+        number = parse_quantity(value, context, self)
         if number != int(number) or not self.minimum <= number <= self.maximum:
-            raise self.refuse(
-                f"{clip(value)} is not a whole number in range.", f"Give {range_text(self.minimum, self.maximum)}."
+            raise self.make_error(
+                f"{shorten_for_message(value)} is not a whole number in range.",
+                f"Give {format_range(self.minimum, self.maximum)}.",
             )
         return int(number)
 
 
 @dataclass(frozen=True)
 class Flag(Option):
-    """Yes or no."""
+    """An option that is yes or no."""
 
     default: Any = False
 
@@ -134,7 +138,7 @@ class Flag(Option):
                 return False
         elif isinstance(value, bool) or value in (0, 1):
             return bool(value)
-        raise self.refuse(f"{clip(value)} is not yes or no.", "Give yes or no.")
+        raise self.make_error(f"{shorten_for_message(value)} is not yes or no.", "Give yes or no.")
 
 
 @dataclass(frozen=True)
@@ -144,30 +148,30 @@ class Choice(Option):
     choices: tuple[str, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
 
-    def title_of(self, choice: str) -> str:
+    def choice_label(self, choice: str) -> str:
         """Return the label of a choice."""
         return self.titles.get(choice, choice[:1].upper() + choice[1:])
 
     def _parse(self, value: Any, context: Context) -> str:
-        return one_of(self, value, self.choices, "choice")
+        return check_name_in_list(self, value, self.choices, "choice")
 
 
 @dataclass(frozen=True)
 class Text(Option):
-    """Free text. `joined` : separator that joins several texts into one list; "" if only one text is allowed."""
+    """Free text. `joined` : separator that joins several strings into one list; "" if only one string is allowed."""
 
     default: Any = ""
     joined: str = field(default="", kw_only=True)
 
     @property
-    def many(self) -> bool:
+    def is_repeatable(self) -> bool:
         return bool(self.joined)
 
     def _parse(self, value: Any, context: Context) -> str:
         if self.joined and isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
             return self.joined.join(value)
         if not isinstance(value, str):
-            raise self.refuse(f"A string is needed, not {clip(value)}.")
+            raise self.make_error(f"A string is needed, not {shorten_for_message(value)}.")
         return value
 
 
@@ -181,13 +185,13 @@ class OutputFile(Option):
     def _parse(self, value: Any, context: Context) -> str:
         path = str(value)
         if path and not path.lower().endswith(self.suffixes):
-            raise self.refuse(f"'{path}' has no supported suffix.", f"Use {' or '.join(self.suffixes)}.")
+            raise self.make_error(f"'{path}' has no supported suffix.", f"Use {' or '.join(self.suffixes)}.")
         return path
 
 
 @dataclass(frozen=True)
 class OutputFolder(OutputFile):
-    """Path of a folder to write; empty for none."""
+    """Path of a folder to write into; empty for none."""
 
     suffixes: tuple[str, ...] = ()
 
@@ -208,7 +212,7 @@ class InputFile(Option):
 
     def _parse(self, value: Any, context: Context) -> str:
         if not isinstance(value, str | os.PathLike):
-            raise self.refuse(f"{clip(value)} is not a file path.", "Give the name of a file.")
+            raise self.make_error(f"{shorten_for_message(value)} is not a file path.", "Give the name of a file.")
         path, origin = os.fspath(value), context.model.origin
         beside = os.path.join(os.path.dirname(origin), path) if origin and path else ""
         return beside if beside and not os.path.exists(path) and os.path.exists(beside) else path
@@ -223,29 +227,29 @@ class FrameName(Option):
     """Meaning of an empty value: "tool" or "world"."""
 
     @property
-    def of_machine(self) -> bool:
+    def is_machine_specific(self) -> bool:
         return True
 
     def _parse(self, value: Any, context: Context) -> str:
         if not value:
             return context.tool if self.fallback == "tool" else "world"
-        return one_of(self, value, self.names(context), "body or frame")
+        return check_name_in_list(self, value, self.selectable_names(context), "body or frame")
 
-    def names(self, context: Context) -> tuple[str, ...]:
-        """Names that the user may choose from."""
+    def selectable_names(self, context: Context) -> tuple[str, ...]:
+        """Names among which the user may choose."""
         return ("world", *(name for name in context.mech.frame_names if name != "world"))
 
 
 @dataclass(frozen=True)
 class ElementName(Option):
-    """Name of an element of the document's collection `collection`; empty for none, for which `none` is the label."""
+    """Name of an element in the document's collection `collection`; empty for none, shown with the label `none`."""
 
     default: Any = ""
     collection: str = "operating_points"
     none: str = "None"
 
     @property
-    def of_machine(self) -> bool:
+    def is_machine_specific(self) -> bool:
         return True
 
     def _parse(self, value: Any, context: Context) -> str:
@@ -253,10 +257,10 @@ class ElementName(Option):
             return ""
         from core.model import WORDS
 
-        return one_of(self, value, self.names(context), WORDS[self.collection])
+        return check_name_in_list(self, value, self.selectable_names(context), WORDS[self.collection])
 
-    def names(self, context: Context) -> tuple[str, ...]:
-        """Names that the user may choose from."""
+    def selectable_names(self, context: Context) -> tuple[str, ...]:
+        """Names among which the user may choose."""
         return tuple(element.name for element in getattr(context.model, self.collection))
 
 
@@ -267,23 +271,23 @@ class FrameNames(Option):
     default: Any = ()
 
     @property
-    def of_machine(self) -> bool:
+    def is_machine_specific(self) -> bool:
         return True
 
     @property
-    def many(self) -> bool:
+    def is_repeatable(self) -> bool:
         return True
 
     def _parse(self, value: Any, context: Context) -> tuple[str, ...]:
-        names = items(value)
+        names = split_items(value)
         if not names:
             return (context.tool,)
         if names == ("all",):
             return tuple(context.mech.frame_names)
-        return tuple(one_of(self, name, self.names(context), "body or frame") for name in names)
+        return tuple(check_name_in_list(self, name, self.selectable_names(context), "body or frame") for name in names)
 
-    def names(self, context: Context) -> tuple[str, ...]:
-        """Names that the user may choose from."""
+    def selectable_names(self, context: Context) -> tuple[str, ...]:
+        """Names among which the user may choose."""
         return tuple(context.mech.frame_names)
 
 
@@ -295,7 +299,7 @@ class Vector(Option):
     labels: tuple[str, ...] = ("x", "y", "z")
 
     @property
-    def of_machine(self) -> bool:
+    def is_machine_specific(self) -> bool:
         return True
 
     def _parse(self, value: Any, context: Context) -> tuple[float, ...] | None:
@@ -303,31 +307,31 @@ class Vector(Option):
             if self.default is None:
                 return None
             value = self.default
-        parts = items(value)
+        parts = split_items(value)
         if len(parts) != len(self.labels):
-            raise self.refuse(
+            raise self.make_error(
                 f"{len(self.labels)} numbers are needed, {len(parts)} given.",
                 f"Give {', '.join(self.labels)} separated by commas.",
             )
         missing = [label for label, part in zip(self.labels, parts, strict=True) if part is None or part == ""]
         if missing:
             verb = "is" if len(missing) == 1 else "are"
-            raise self.refuse(f"{', '.join(missing)} {verb} missing.", "Give all numbers.")
+            raise self.make_error(f"{', '.join(missing)} {verb} missing.", "Give all numbers.")
         return tuple(
             self._parse_component(label, part, context) for label, part in zip(self.labels, parts, strict=True)
         )
 
-    def _parse_component(self, label: str, part: Any, context: Context) -> float:
+    def _parse_component(self, label: str, component: Any, context: Context) -> float:
         """Convert one component. Raises ModelError naming the component."""
         try:
-            return quantity(part, context, self)
+            return parse_quantity(component, context, self)
         except ModelError as error:
-            raise self.refuse(f"{label}: {error.what}", error.remedy) from None
+            raise self.make_error(f"{label}: {error.what}", error.remedy) from None
 
 
 @dataclass(frozen=True)
 class Values(Option):
-    """Values of some coordinates or speeds by name; the others are zero.
+    """Values of some coordinates or speeds by name; those not named are zero.
 
     Taken as a mapping, as a sequence of all of them, or as texts `name=value`.
     """
@@ -339,36 +343,38 @@ class Values(Option):
     """Order of the time derivative: 0 positions, 1 speeds, 2 accelerations, −1 forces."""
 
     @property
-    def of_machine(self) -> bool:
+    def is_machine_specific(self) -> bool:
         return True
 
     @property
-    def many(self) -> bool:
+    def is_repeatable(self) -> bool:
         return True
 
-    def names(self, context: Context) -> tuple[str, ...]:
+    def selectable_names(self, context: Context) -> tuple[str, ...]:
         """Names that the user may set."""
         return tuple(context.mech.v_names if self.of == "speeds" else context.mech.q_names)
 
     def _parse(self, value: Any, context: Context) -> dict[str, float]:
-        names = self.names(context)
+        names = self.selectable_names(context)
         if isinstance(value, Mapping):
             pairs: list[tuple[str, Any]] = list(value.items())
         elif isinstance(value, str) or all(isinstance(item, str) and "=" in item for item in value):
-            pairs = pairs_of(self, items(value))
+            pairs = parse_name_value_pairs(self, split_items(value))
         else:
             numbers = [float(item) for item in value]
             if len(numbers) != len(names):
-                raise self.refuse(f"{len(names)} numbers are needed, {len(numbers)} given.", f"Names: {listed(names)}.")
+                raise self.make_error(
+                    f"{len(names)} numbers are needed, {len(numbers)} given.", f"Names: {format_name_list(names)}."
+                )
             pairs = list(zip(names, numbers, strict=True))
-        known = {alias: name for alias, name in self.aliases(context).items() if alias not in names}
+        known = {alias: name for alias, name in self.symbol_aliases(context).items() if alias not in names}
         return {
-            one_of(self, known.get(name, name), names, "coordinate"): quantity(item, context, self)
+            check_name_in_list(self, known.get(name, name), names, "coordinate"): parse_quantity(item, context, self)
             for name, item in pairs
         }
 
-    def aliases(self, context: Context) -> dict[str, str]:
-        """Symbols of DH joint variables, accepted in place of the names of coordinates and speeds."""
+    def symbol_aliases(self, context: Context) -> dict[str, str]:
+        """Symbols of DH joint variables that are accepted in place of the names of coordinates and speeds."""
         from core.analysis.sweep import coordinate_aliases
 
         return coordinate_aliases(context.model)
@@ -376,7 +382,7 @@ class Values(Option):
 
 @dataclass(frozen=True)
 class SymbolValues(Option):
-    """Values of symbols in formulas by name, as a mapping or as texts `name=value`.
+    """Values of symbols in formulas by name, as a mapping or as strings `name=value`.
 
     `needed(context, options)` tells which symbols want one with the other options as given: None, or what is assumed.
     """
@@ -385,16 +391,16 @@ class SymbolValues(Option):
     needed: Callable[[Context, Mapping[str, Any]], Mapping[str, float | None]] = lambda *_: {}
 
     @property
-    def of_machine(self) -> bool:
+    def is_machine_specific(self) -> bool:
         return True
 
     @property
-    def many(self) -> bool:
+    def is_repeatable(self) -> bool:
         return True
 
     def _parse(self, value: Any, context: Context) -> dict[str, float]:
-        pairs = value.items() if isinstance(value, Mapping) else pairs_of(self, items(value or ()))
-        return {str(name): quantity(item, context, self) for name, item in pairs}
+        pairs = value.items() if isinstance(value, Mapping) else parse_name_value_pairs(self, split_items(value or ()))
+        return {str(name): parse_quantity(item, context, self) for name, item in pairs}
 
 
 @dataclass(frozen=True)
@@ -408,18 +414,18 @@ class Ranges(Option):
     default: Any = ()
 
     @property
-    def of_machine(self) -> bool:
+    def is_machine_specific(self) -> bool:
         return True
 
     @property
-    def many(self) -> bool:
+    def is_repeatable(self) -> bool:
         return True
 
-    def names(self, context: Context) -> tuple[str, ...]:
+    def selectable_names(self, context: Context) -> tuple[str, ...]:
         """Coordinates, parameters and DH entries that the user may vary."""
-        from core.analysis.sweep import variables
+        from core.analysis.sweep import sweepable_variables
 
-        return tuple(variables(context.model, context.mech))
+        return tuple(sweepable_variables(context.model, context.mech))
 
     def _parse(self, value: Any, context: Context) -> tuple[Range, ...]:
         if isinstance(value, str | Mapping) or (value and isinstance(value[0], str) and "=" not in value[0]):
@@ -427,24 +433,31 @@ class Ranges(Option):
         ranges = tuple(self._parse_range(item, context) for item in value)
         twice = {r.name for r in ranges if sum(other.name == r.name for other in ranges) > 1}
         if twice and self.id == "ranges":
-            raise self.refuse(f"'{min(twice)}' has two ranges.", "Give one range per name.")
+            raise self.make_error(f"'{min(twice)}' has two ranges.", "Give one range per name.")
         return ranges
 
-    def _parse_range(self, item: Any, context: Context) -> Range:
-        if isinstance(item, str):
-            name, text = pair(self, item)
-            item = (name, *text.split(":"))
-        elif isinstance(item, Mapping):
-            item = (item["name"], item["start"], item["stop"], item.get("divisions", DIVISIONS))
-        if not 3 <= len(item) <= 4:
-            given = "=".join((str(item[0]), ":".join(map(str, item[1:]))))
-            raise self.refuse(f"{clip(given)} is not a range.", "Write name=start:stop or name=start:stop:divisions.")
-        name = one_of(self, item[0], self.names(context), "coordinate or parameter")
-        start, stop = (quantity(end, context, self) for end in item[1:3])
-        divisions = quantity(item[3], context, self) if len(item) == 4 else DIVISIONS
+    def _parse_range(self, range_value: Any, context: Context) -> Range:
+        if isinstance(range_value, str):
+            name, text = split_name_and_value(self, range_value)
+            range_value = (name, *text.split(":"))
+        elif isinstance(range_value, Mapping):
+            range_value = (
+                range_value["name"],
+                range_value["start"],
+                range_value["stop"],
+                range_value.get("divisions", DIVISIONS),
+            )
+        if not 3 <= len(range_value) <= 4:
+            given = "=".join((str(range_value[0]), ":".join(map(str, range_value[1:]))))
+            raise self.make_error(
+                f"{shorten_for_message(given)} is not a range.", "Write name=start:stop or name=start:stop:divisions."
+            )
+        name = check_name_in_list(self, range_value[0], self.selectable_names(context), "coordinate or parameter")
+        start, stop = (parse_quantity(end, context, self) for end in range_value[1:3])
+        divisions = parse_quantity(range_value[3], context, self) if len(range_value) == 4 else DIVISIONS
         if divisions != int(divisions) or not 1 <= divisions <= MAX_DIVISIONS:
-            raise self.refuse(
-                f"{item[3]} is not a number of divisions.", f"Give a whole number from 1 to {MAX_DIVISIONS}."
+            raise self.make_error(
+                f"{range_value[3]} is not a number of divisions.", f"Give a whole number from 1 to {MAX_DIVISIONS}."
             )
         return Range(name, start, stop, int(divisions))
 
@@ -458,37 +471,39 @@ class Signals(Option):
     of: str = "outputs"
 
     @property
-    def of_machine(self) -> bool:
+    def is_machine_specific(self) -> bool:
         return True
 
     @property
-    def many(self) -> bool:
+    def is_repeatable(self) -> bool:
         return True
 
-    def names(self, context: Context) -> tuple[str, ...]:
-        """Names that the user may choose from."""
+    def selectable_names(self, context: Context) -> tuple[str, ...]:
+        """Names among which the user may choose."""
         from core.control import inputs, outputs
 
         if self.of == "run parameters":
-            from core.identification.sensitivities.start_state_derivatives import column_names
+            from core.identification.sensitivities.start_state_derivatives import derivative_variable_names
 
-            return column_names(context.mech)
+            return derivative_variable_names(context.mech)
         found = inputs.input_names(context.mech) if self.of in ("inputs", "quantities") else ()
         if self.of in ("outputs", "quantities"):
-            found += outputs.all_outputs(context.mech, context.mech.parameter_values(dict(context.p) or None))
+            found += outputs.list_outputs(context.mech, context.mech.parameter_values(dict(context.p) or None))
         return tuple(dict.fromkeys(found))
 
     def _parse(self, value: Any, context: Context) -> Any:
         parts = (value,) if isinstance(value, str) else tuple(value or ())
         if not all(isinstance(part, str) for part in parts):
-            raise self.refuse(f"{clip(value)} is not a list of names.", "Give names of signals separated by commas.")
+            raise self.make_error(
+                f"{shorten_for_message(value)} is not a list of names.", "Give names of signals separated by commas."
+            )
         return tuple(name for part in parts for name in split_outside_brackets(part))
 
 
 @dataclass(frozen=True)
 class SignalValues(Signals):
-    """Values of signals with units, as a mapping or as texts `name=value`; with `ranges`, bounds `name=low:high` or a
-    name alone."""
+    """Values of signals with units, as a mapping or as strings `name=value`; with `ranges`, bounds `name=low:high` or
+    just a name."""
 
     default: Any = ()
     of: str = "quantities"
@@ -499,29 +514,33 @@ class SignalValues(Signals):
             pairs: list[tuple[str, Any]] = list(value.items())
         else:
             texts = super()._parse(value, context)
-            pairs = pairs_of(self, [f"{text}=" if self.ranges and "=" not in text else text for text in texts])
-        return {str(name): self._parse_number(str(name), given, context) for name, given in pairs}
+            pairs = parse_name_value_pairs(
+                self, [f"{text}=" if self.ranges and "=" not in text else text for text in texts]
+            )
+        return {str(name): self._parse_value_or_bounds(str(name), given, context) for name, given in pairs}
 
-    def number(self, name: str, given: Any, context: Context) -> float:
+    def parse_signal_value(self, name: str, value: Any, context: Context) -> float:
         """Convert the value of a signal to SI. Raises ModelError for a unit of another dimension."""
-        from core.model.trims import dimension_of_signal
-        from core.model.validation.formulas import wrong_dimension
+        from core.model.trims import signal_dimension
+        from core.model.validation.formulas import find_wrong_dimension
 
-        if isinstance(given, str):
+        if isinstance(value, str):
             try:
-                said = wrong_dimension(given, dimension_of_signal(context.model, name))
+                said = find_wrong_dimension(value, signal_dimension(context.model, name))
             except KinetostatError:
                 said = None  # no formula: told below
             if said is not None:
-                raise self.refuse(f"{name}: {said[0]}", said[1])
-        return quantity(given, context, self)
+                raise self.make_error(f"{name}: {said[0]}", said[1])
+        return parse_quantity(value, context, self)
 
-    def _parse_number(self, name: str, given: Any, context: Context) -> Any:
+    def _parse_value_or_bounds(self, name: str, value: Any, context: Context) -> Any:
         if not self.ranges:
-            return self.number(name, given, context)
-        ends: list[Any] = given.split(":") if isinstance(given, str) else list(given or ())
+            return self.parse_signal_value(name, value, context)
+        ends: list[Any] = value.split(":") if isinstance(value, str) else list(value or ())
         ends = ["", ""] if ends in ([], [""]) else ends
         if len(ends) != 2:
-            raise self.refuse(f"{clip(given)} is not a pair of bounds.", "Write name, or name=low:high.")
-        low, high = (None if end in ("", None) else self.number(name, end, context) for end in ends)
+            raise self.make_error(
+                f"{shorten_for_message(value)} is not a pair of bounds.", "Write name, or name=low:high."
+            )
+        low, high = (None if end in ("", None) else self.parse_signal_value(name, end, context) for end in ends)
         return -math.inf if low is None else low, math.inf if high is None else high

@@ -1,4 +1,4 @@
-"""Results that functions return: immutable values that can be written as text, LaTeX, Python or data, independent of
+"""Results that functions return: immutable values that can be written as text, LaTeX, Python or data, independently of
 how they are shown.
 
 Every value is plain Python data (numbers, texts, tuples), in SI. A kind of result is a class that says itself how it is
@@ -19,34 +19,34 @@ from typing import Any, ClassVar, Literal, NamedTuple, Unpack
 from core.functions.text import (
     NARROW,
     Amount,
-    Brief,
     Cell,
     Column,
+    ShortRepr,
     TextStyle,
     Units,
     aligned,
-    cell_text,
+    column_heading,
     csv_cells,
-    csv_heading,
+    csv_column_heading,
     entries_text,
-    escaped,
-    heading,
-    joined_numbers,
-    latex_entry,
-    number,
-    units_of,
-    value_of_cell,
+    escape_latex,
+    format_cell,
+    format_latex_entry,
+    format_number,
+    format_numbers,
+    plain_cell_value,
+    units_of_style,
 )
 from core.later import dataclass
 
 Rows = tuple[tuple[float, ...], ...]
 Display = Literal["composite", "animate", "single"]
 UNWRITTEN = {"written": False}
-"""Metadata of a field that is left out when a result is written as data."""
+"""Metadata of a field that is left out when the result is written as data."""
 
 
 class SceneParts(NamedTuple):
-    """Objects that a result contributes to the 3D scene.
+    """Objects that a result adds to the 3D scene.
 
     poses : poses to show, with the `field` of ellipsoids along them; motion : a run; arrows : directions;
     ranges : what views show from now on. None: nothing of the sort.
@@ -60,16 +60,17 @@ class SceneParts(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result(Brief, ABC):
-    """Base of all results: a title, the call as a script line, and whether the result follows the pose."""
+class Result(ShortRepr, ABC):
+    """Base class of all results: a title, the call as a line of a script, and whether the result is recomputed when the
+    pose changes."""
 
     title: str = ""
     call: str = ""
     function: str = ""
     live: bool = dataclasses.field(default=False, metadata=UNWRITTEN)
     card: int = dataclasses.field(default=0, metadata=UNWRITTEN)
-    """Number of the card (0 for none); a result replaces the earlier one with the same number, as it grows or follows
-    the pose."""
+    """Number of the card that shows the result (0 for none); a result replaces the earlier one with the same number,
+    while it grows or is recomputed."""
     asked: Any = dataclasses.field(default=None, metadata=UNWRITTEN, compare=False, repr=False)
     """Options and context of the call (`core.functions.context.Asked`), if the result comes from a catalogue function.
     """
@@ -80,7 +81,7 @@ class Result(Brief, ABC):
 
     def to_latex(self, **units: Unpack[Units]) -> str:
         """Write the result as LaTeX, with numbers in the given units."""
-        return escaped(self.to_text(**units))
+        return escape_latex(self.to_text(**units))
 
     def to_python(self) -> str:
         """Write the result as Python, in SI and full precision."""
@@ -104,19 +105,19 @@ class Result(Brief, ABC):
         return None
 
     def shown(self) -> tuple[Result, ...]:
-        """Results that a card shows, each displayed by its type."""
+        """Results that the card displays, each by the widget for its type."""
         return (self,)
 
     def scene_parts(self) -> SceneParts:
         """Return the objects for the 3D scene."""
         return SceneParts()
 
-    def pictures(self) -> tuple[Picture | Print, ...]:
+    def requested_pictures(self) -> tuple[Picture | Print, ...]:
         """Picture files that the result requests."""
         return ()
 
-    def framed(self, frame: bool, view: str) -> Result:
-        """Return the result with a box around its poses if `frame` is true, seen from `view` (as in `PoseSequence`)."""
+    def with_bounding_box(self, boxed: bool, view: str) -> Result:
+        """Return the result with or without a box around its poses, viewed from `view` (as in `PoseSequence`)."""
         return self
 
 
@@ -148,7 +149,7 @@ class Matrix(Result):
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
         """Write the matrix with its labels and aligned columns."""
-        cells = [[e if isinstance(e, str) else number(e) for e in row] for row in self.entries]
+        cells = [[e if isinstance(e, str) else format_number(e) for e in row] for row in self.entries]
         if self.rows:
             cells = [[label, *row] for label, row in zip(self.rows, cells, strict=True)]
         if self.columns:
@@ -157,7 +158,7 @@ class Matrix(Result):
         return "\n".join([head, *aligned(cells)])
 
     def to_latex(self, **units: Unpack[Units]) -> str:
-        body = " \\\\\n".join(" & ".join(latex_entry(e) for e in row) for row in self.entries)
+        body = " \\\\\n".join(" & ".join(format_latex_entry(e) for e in row) for row in self.entries)
         name = f"{self.symbol} = " if self.symbol else ""
         return f"{name}\\begin{{bmatrix}}\n{body}\n\\end{{bmatrix}}"
 
@@ -184,7 +185,7 @@ class Formulas(Result):
     """Meaning of each symbol, such as "joint elbow" or "parameter a2"."""
     owners: Mapping[str, tuple[tuple[str, str], ...]] = dataclasses.field(default_factory=dict)
     """Elements to which each symbol belongs, as (collection, name): its joint, or the bodies and joints whose numbers
-    contain it."""
+    contain the symbol."""
     conventions: tuple[str, ...] = ()
     proof: str = ""
     proved: bool | None = None
@@ -192,61 +193,63 @@ class Formulas(Result):
     by_element: bool = False
     """True to write one entry per line in text."""
     plain: bool = False
-    """True to leave the conventions and a passed comparison with the kernel out of the text."""
+    """True to omit the conventions and a successful comparison with the kernel from the text."""
     names: tuple[str, ...] = ()
-    """Names of equations name = entry, one per row; `rows` then describes each of them."""
+    """Names of equations "name = entry", one per row; `rows` then describes each equation."""
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
-        """Write the matrix in two dimensions if it is narrow enough, followed by the comparison with the kernel and the
-        conventions."""
-        from core.symbolic.export import arranged, listed
+        """Write the matrix in two dimensions if it is narrow enough, followed by the comparison with the kernel and by
+        the conventions."""
+        from core.symbolic.export import align_columns, format_cells_by_line
 
         cells = entries_text(self.entries, style.get("longest", math.inf))
-        notes = self._notes()
+        notes = self._note_lines()
         if self.names:
             return "\n".join([self.title, *self._equation_lines([row[0] for row in cells]), *notes])
-        body = arranged(cells, self.label)
+        body = align_columns(cells, self.label)
         several = len(cells) * len(cells[0]) > 1
         if self.by_element or (several and max(map(len, body.splitlines())) > NARROW):
-            body = listed(cells, self.label)
+            body = format_cells_by_line(cells, self.label)
         return body + "\n".join(notes)
 
-    def _notes(self) -> list[str]:
+    def _note_lines(self) -> list[str]:
         notes = [*self.recognised, self.proof, *self.conventions]
         if self.plain:
             notes = [self.proof] if self.proved is False else []
         return [f"  {note}" for note in notes if note]
 
     def _equation_lines(self, cells: Sequence[str]) -> list[str]:
-        """Write lines name = entry, each followed by its description."""
+        """Write lines "name = entry", each followed by its description."""
         from core.symbolic.forms import Symbol
-        from core.symbolic.notation import text
+        from core.symbolic.notation import format_form
 
-        written = [f"{text(Symbol(name))} = {cell}" for name, cell in zip(self.names, cells, strict=True)]
+        written = [f"{format_form(Symbol(name))} = {cell}" for name, cell in zip(self.names, cells, strict=True)]
         return [
             f"  {line}" + (f"   ({about})" if about else "") for line, about in zip(written, self.rows, strict=True)
         ]
 
     def to_latex(self, **units: Unpack[Units]) -> str:
-        return self._text_in_language("latex")
+        return self._format_in_language("latex")
 
     def to_python(self) -> str:
-        return self._text_in_language("python")
+        return self._format_in_language("python")
 
-    def _text_in_language(self, language: Literal["latex", "python"]) -> str:
-        """Write the matrix, or the equations, in a language."""
+    def _format_in_language(self, language: Literal["latex", "python"]) -> str:
+        """Write the matrix, or the equations, in the given language."""
         from core.symbolic import equation_export, export
 
         if not self.names:
-            return str(getattr(export, language)(self.entries, self.label))
-        return str(getattr(equation_export, language)(self.names, [row[0] for row in self.entries], self.label))
+            return str(getattr(export, f"format_{language}")(self.entries, self.label))
+        return str(
+            getattr(equation_export, f"format_{language}")(self.names, [row[0] for row in self.entries], self.label)
+        )
 
     def to_data(self) -> dict[str, Any]:
-        from core.symbolic.notation import text
+        from core.symbolic.notation import format_form
 
         kept: Any = {}  # numbers are made legible once for both languages
-        written = [[text(form, "text", kept) for form in row] for row in self.entries]
-        latex = [[text(form, "latex", kept) for form in row] for row in self.entries]
+        written = [[format_form(form, "text", kept) for form in row] for row in self.entries]
+        latex = [[format_form(form, "latex", kept) for form in row] for row in self.entries]
         return {**super().to_data(), "latex": latex, "entries": written}
 
     def to_formulas(self) -> Formulas:
@@ -270,10 +273,10 @@ class Table(Result):
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
         """Write the table with aligned columns, numbers in the given units."""
-        units = units_of(style)
-        heads = [heading(column, **units) for column in self.columns]
+        units = units_of_style(style)
+        heads = [column_heading(column, **units) for column in self.columns]
         cells = [
-            [cell_text(c, column, **units) for c, column in zip(row, self.columns, strict=True)] for row in self.rows
+            [format_cell(c, column, **units) for c, column in zip(row, self.columns, strict=True)] for row in self.rows
         ]
         left = [all(isinstance(row[i], str) for row in self.rows) for i in range(len(heads))]
         lines = aligned([heads, *cells], left)
@@ -281,28 +284,28 @@ class Table(Result):
         return "\n".join([self.title, *lines, *([f"({self.note})"] if self.note else [])])
 
     def to_csv(self, **units: Unpack[Units]) -> str:
-        """Write CSV with one heading line that states units (the given ones or SI), in full precision. If the numbers
-        of a column differ in unit and units are given, each cell states its own."""
+        """Write CSV in full precision, with one heading line that states the units (the given ones or SI). If the
+        numbers of a column have different units and units are given, each cell states its own."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         columns = [(column, [row[i] for row in self.rows]) for i, column in enumerate(self.columns)]
-        writer.writerow(csv_heading(column, cells, **units) for column, cells in columns)
+        writer.writerow(csv_column_heading(column, cells, **units) for column, cells in columns)
         written = [csv_cells(column, cells, **units) for column, cells in columns]
         writer.writerows(zip(*written, strict=True))
         return out.getvalue()
 
     def to_latex(self, **units: Unpack[Units]) -> str:
         columns = "l" * len(self.columns)
-        lines = [" & ".join(escaped(heading(c, **units)) for c in self.columns) + " \\\\ \\hline"]
+        lines = [" & ".join(escape_latex(column_heading(c, **units)) for c in self.columns) + " \\\\ \\hline"]
         for row in self.rows:
-            cells = (escaped(cell_text(c, column, **units)) for c, column in zip(row, self.columns, strict=True))
+            cells = (escape_latex(format_cell(c, column, **units)) for c, column in zip(row, self.columns, strict=True))
             lines.append(" & ".join(cells) + " \\\\")
         return f"\\begin{{tabular}}{{{columns}}}\n" + "\n".join(lines) + "\n\\end{tabular}"
 
     def to_python(self) -> str:
         """Write the rows as a list of tuples."""
-        rows = ",\n    ".join(repr(tuple(map(value_of_cell, row))) for row in self.rows)
-        return f"# {', '.join(heading(c) for c in self.columns)}\n[\n    {rows},\n]"
+        rows = ",\n    ".join(repr(tuple(map(plain_cell_value, row))) for row in self.rows)
+        return f"# {', '.join(column_heading(c) for c in self.columns)}\n[\n    {rows},\n]"
 
     def to_table(self) -> Table:
         return self
@@ -318,7 +321,7 @@ class PlacedFrame(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class FrameTable(Table):
-    """A Denavit–Hartenberg table: row i takes frame i − 1 to frame i by `joints[i − 1]`.
+    """A Denavit–Hartenberg table: row i transforms frame i − 1 to frame i through `joints[i − 1]`.
 
     frames : frames 0 … n; own : the robot's bodies that carry them; chain : the table as a chain of a document.
     """
@@ -330,13 +333,13 @@ class FrameTable(Table):
     chain: Any = dataclasses.field(default=None, metadata=UNWRITTEN)
 
     @property
-    def axis_after(self) -> bool:
-        """True if joint i moves about or along the z axis of frame i; else it is the z axis of frame i − 1."""
+    def uses_axis_of_own_frame(self) -> bool:
+        """True if joint i moves about or along the z axis of frame i; False if that is the z axis of frame i − 1."""
         return self.convention == "modified"
 
 
 _DISPLAYS = {"composite": "all at once", "animate": "pose by pose", "single": "the first"}
-"""Descriptions of how a sequence of poses is shown."""
+"""Descriptions of the ways in which a sequence of poses can be shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -363,11 +366,11 @@ class PoseSequence(Result):
     def scene_parts(self) -> SceneParts:
         return SceneParts(poses=self)
 
-    def framed(self, frame: bool, view: str) -> PoseSequence:
-        return dataclasses.replace(self, frame=frame, view=view)
+    def with_bounding_box(self, boxed: bool, view: str) -> PoseSequence:
+        return dataclasses.replace(self, frame=boxed, view=view)
 
-    def animated(self) -> PoseSequence:
-        """Return the sequence to be shown pose by pose."""
+    def as_animation(self) -> PoseSequence:
+        """Return a copy that is shown one pose after another."""
         return dataclasses.replace(self, display="animate")
 
 
@@ -402,8 +405,8 @@ class EllipsoidField(Result):
     listed: bool = True
     remark: str = ""
 
-    def drawn(self, index: int) -> Ellipsoid:
-        """Return the ellipsoid for drawing: infinite radii are cut to ten times the largest finite one, and it is
+    def drawable_ellipsoid(self, index: int) -> Ellipsoid:
+        """Return the ellipsoid as it is drawn: infinite radii are cut to ten times the largest finite one, and it is
         scaled if requested."""
         ellipsoid = self.ellipsoids[index]
         finite = [radius for radius in ellipsoid.radii if math.isfinite(radius)]
@@ -429,7 +432,7 @@ class EllipsoidField(Result):
         return self.measures
 
     def shown(self) -> tuple[Result, ...]:
-        """Measures, remark and poses of the field."""
+        """Table of measures, remark and pose sequence of the field."""
         measures = (self.measures,) if self.listed else ()
         remark = (Message(text=self.remark, severity="hint"),) if self.remark else ()
         return (*measures, *remark, self.poses)
@@ -437,12 +440,12 @@ class EllipsoidField(Result):
     def scene_parts(self) -> SceneParts:
         return SceneParts(poses=self.poses, field=self)
 
-    def framed(self, frame: bool, view: str) -> EllipsoidField:
-        return dataclasses.replace(self, poses=self.poses.framed(frame, view))
+    def with_bounding_box(self, boxed: bool, view: str) -> EllipsoidField:
+        return dataclasses.replace(self, poses=self.poses.with_bounding_box(boxed, view))
 
-    def animated(self) -> EllipsoidField:
-        """Return the field to be shown pose by pose."""
-        return dataclasses.replace(self, poses=self.poses.animated())
+    def as_animation(self) -> EllipsoidField:
+        """Return a copy that is shown one pose after another."""
+        return dataclasses.replace(self, poses=self.poses.as_animation())
 
 
 class Arrow(NamedTuple):
@@ -463,7 +466,7 @@ class Arrows(Result):
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
         return "\n".join(
-            f"{self.title}: through ({joined_numbers(a.origin)}) m along ({joined_numbers(a.direction)})"
+            f"{self.title}: through ({format_numbers(a.origin)}) m along ({format_numbers(a.direction)})"
             for a in self.arrows
         )
 
@@ -473,7 +476,7 @@ class Arrows(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Motion(Result):
-    """A run to be stored, played or plotted (core.simulation.Run).
+    """A run to be stored, played back or plotted (core.simulation.Run).
 
     curves : (channel along, channel up) to be plotted; aspect : height over width, 0: as it fits;
     trace : draw the path of the tool; animate : play it; files : pictures of the curves (.png, .svg, .pdf) to write.
@@ -494,8 +497,8 @@ class Motion(Result):
     def scene_parts(self) -> SceneParts:
         return SceneParts(motion=self)
 
-    def animated(self) -> Motion:
-        """Return the run to be played."""
+    def as_animation(self) -> Motion:
+        """Return a copy that is played back."""
         return dataclasses.replace(self, title="Animation", animate=True)
 
 
@@ -515,7 +518,7 @@ class Picture(Result):
     def to_text(self, **style: Unpack[TextStyle]) -> str:
         return f"{self.path}: {self.size[0]} × {self.size[1]} pixels"
 
-    def pictures(self) -> tuple[Picture, ...]:
+    def requested_pictures(self) -> tuple[Picture, ...]:
         return (self,)
 
 
@@ -532,13 +535,13 @@ class Print(Result):
     def to_text(self, **style: Unpack[TextStyle]) -> str:
         return self.title
 
-    def pictures(self) -> tuple[Print, ...]:
+    def requested_pictures(self) -> tuple[Print, ...]:
         return (self,)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ViewRanges(Result):
-    """Part of space that views and pictures show from now on: (low, high) along x, y, z, m; () for no limits."""
+    """Region of space that views and pictures show from now on: (low, high) along x, y, z, m; () for no limits."""
 
     ranges: tuple[tuple[float, float], ...] = ()
 
@@ -551,7 +554,7 @@ class ViewRanges(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Report(Result):
-    """A result made of several results."""
+    """A result composed of several results."""
 
     parts: tuple[Result, ...]
 
@@ -569,21 +572,21 @@ class Report(Result):
 
     def to_table(self) -> Table | None:
         """Return the first table among the parts; `tables` returns all."""
-        return next(iter(tables(self)), None)
+        return next(iter(tables_in_result(self)), None)
 
 
-def leaves(result: Result) -> Iterator[Result]:
-    """Yield the results inside a report, or the result itself."""
+def leaf_results(result: Result) -> Iterator[Result]:
+    """Yield the results that a report contains at any depth, or the result itself."""
     if isinstance(result, Report):
         for part in result.parts:
-            yield from leaves(part)
+            yield from leaf_results(part)
     else:
         yield result
 
 
-def tables(result: Result) -> list[Table]:
-    """Return all tables in a result."""
-    return [table for part in leaves(result) if (table := part.to_table()) is not None]
+def tables_in_result(result: Result) -> list[Table]:
+    """Return all tables that a result contains."""
+    return [table for part in leaf_results(result) if (table := part.to_table()) is not None]
 
 
 def to_json(value: Any) -> Any:
@@ -603,6 +606,6 @@ def to_json(value: Any) -> Any:
     return value
 
 
-def rows_of(array: Any) -> Rows:
+def to_row_tuples(array: Any) -> Rows:
     """Convert a two-dimensional array to rows of floats."""
     return tuple(tuple(float(x) for x in row) for row in array)

@@ -1,4 +1,5 @@
-"""Numbers, cells and columns as text, without rounding errors, for the command line, the console and the clipboard."""
+"""Formatting of numbers, cells and columns as text, without rounding errors, for the command line, the console and the
+clipboard."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from core.model.formula.numerals import level, readable
-from core.model.units import SI, display
+from core.model.formula.numerals import format_readable, superscripts_to_digits
+from core.model.units import SI, display_unit
 
 DIGITS = 6
 NARROW = 110
@@ -39,15 +40,16 @@ _LATEX = {
 }
 _RAISED = re.compile(r"10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 ROUNDING_FRACTION = 1e-14
-"""Fraction of the largest entry (at least of the scale) below which an entry is rounding error and shown as zero."""
+"""Fraction of the largest entry (or of the scale, if that is larger) below which an entry is a rounding error and shown
+as zero."""
 SOLVED_FRACTION = 1e-9
-"""Same fraction for values found by iteration."""
+"""Like ROUNDING_FRACTION, for values found by iteration."""
 SOLVED_DECIMALS = 12
 """Significant decimals of a coordinate found by iteration, in rad or fractions of the machine's size."""
 
 
 class Amount(NamedTuple):
-    """A number with its own dimension, for columns that mix dimensions."""
+    """A number with its own dimension, for columns that contain several dimensions."""
 
     value: float | None
     dimension: str = "none"
@@ -67,14 +69,14 @@ class Column(NamedTuple):
     dimension: str = "none"
 
 
-class Brief:
-    """Mixin with a short repr that shows only the title instead of all fields."""
+class ShortRepr:
+    """Mixin that gives a class a short repr with only the title instead of all fields."""
 
     title: str
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.__repr__ = Brief.__repr__  # type: ignore[method-assign]
+        cls.__repr__ = ShortRepr.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.title!r}, …)"
@@ -93,61 +95,63 @@ class TextStyle(Units, total=False):
     longest: float
 
 
-def units_of(style: TextStyle) -> Units:
+def units_of_style(style: TextStyle) -> Units:
     """Return only the units of a style."""
     return {"degrees": style.get("degrees", False), "millimetres": style.get("millimetres", False)}
 
 
-def number(value: float, digits: int = DIGITS) -> str:
-    """Format a number with a number of significant digits for reading (`numerals.readable`), without trailing zeros."""
+def format_number(value: float, digits: int = DIGITS) -> str:
+    """Format a number for reading with the given number of significant digits (`numerals.readable`), without trailing
+    zeros."""
     if isinstance(value, float) and not math.isfinite(value):
         return "∞" if value > 0 else "−∞" if value < 0 else "undefined"
-    return readable(f"{value + 0:.{digits}g}")
+    return format_readable(f"{value + 0:.{digits}g}")
 
 
-def joined_numbers(values: Sequence[float]) -> str:
+def format_numbers(values: Sequence[float]) -> str:
     """Format numbers separated by commas."""
-    return ", ".join(map(number, values))
+    return ", ".join(map(format_number, values))
 
 
-def entries_text(entries: Sequence[Sequence[Any]], longest: float) -> list[list[str]]:
-    """Format every formula; of formulas longer than `longest` operations show only their length."""
-    from core.symbolic.export import texts
-    from core.symbolic.forms import Symbol, operations
+def entries_text(entries: Sequence[Sequence[Any]], most_operations: float) -> list[list[str]]:
+    """Format every formula; a formula that exceeds the given number of operations is replaced by its number of
+    operations."""
+    from core.symbolic.export import format_entries
+    from core.symbolic.forms import Symbol, count_operations
 
-    if longest == math.inf:
-        return texts(entries)
+    if most_operations == math.inf:
+        return format_entries(entries)
     kept: dict[int, int] = {}
-    sizes = [[operations(form, kept) for form in row] for row in entries]
+    sizes = [[count_operations(form, kept) for form in row] for row in entries]
     shown = [
         [
-            form if size <= longest else Symbol(f"… {size:,} operations, on the card in Output")
+            form if size <= most_operations else Symbol(f"… {size:,} operations, shown on the card in Output")
             for form, size in zip(row, counts, strict=True)
         ]
         for row, counts in zip(entries, sizes, strict=True)
     ]
-    return texts(shown)
+    return format_entries(shown)
 
 
-def heading(column: Column, **units: Unpack[Units]) -> str:
+def column_heading(column: Column, **units: Unpack[Units]) -> str:
     """Return the title of a column with its unit."""
-    unit = display(column.dimension, **units).symbol
+    unit = display_unit(column.dimension, **units).symbol
     return f"{column.title} [{unit}]" if unit else column.title
 
 
-def cell_text(cell: Cell, column: Column, **units: Unpack[Units]) -> str:
+def format_cell(cell: Cell, column: Column, **units: Unpack[Units]) -> str:
     """Format a cell in the given units; an amount in a column without dimension states its own unit."""
-    amount, unit = amount_of(cell, column)
+    amount, unit = cell_number_and_dimension(cell, column)
     if amount is None or isinstance(cell, str | bool):
         return cell if isinstance(cell, str) else "" if cell is None or isinstance(cell, Amount) else str(cell)
-    shown = display(unit, **units)
-    text = number(amount / shown.factor)
+    shown = display_unit(unit, **units)
+    text = format_number(amount / shown.factor)
     if isinstance(cell, Amount) and column.dimension == "none" and shown.symbol:
         text += shown.symbol if shown.symbol == "°" else f" {shown.symbol}"
     return text
 
 
-def amount_of(cell: Cell, column: Column) -> tuple[float | None, str]:
+def cell_number_and_dimension(cell: Cell, column: Column) -> tuple[float | None, str]:
     """Return the SI number of a cell (None for text) and its dimension."""
     if isinstance(cell, Amount):
         return cell.value, cell.dimension
@@ -156,24 +160,24 @@ def amount_of(cell: Cell, column: Column) -> tuple[float | None, str]:
     return float(cell), column.dimension
 
 
-def csv_heading(column: Column, cells: Sequence[Cell], **units: Unpack[Units]) -> str:
-    """Return the title of a column with its unit, in the given units or SI; the dimension is that of its amounts if
-    they agree."""
+def csv_column_heading(column: Column, cells: Sequence[Cell], **units: Unpack[Units]) -> str:
+    """Return the title of a column with its unit, in the given units or SI; the dimension is that of the column's
+    amounts if they agree."""
     dimension = _common_dimension(column, cells)
-    unit = display(dimension, **units).symbol if any(units.values()) else SI.get(dimension, "")
+    unit = display_unit(dimension, **units).symbol if any(units.values()) else SI.get(dimension, "")
     return f"{column.title} [{unit}]" if unit else column.title
 
 
 def csv_cells(column: Column, cells: Sequence[Cell], **units: Unpack[Units]) -> list[Any]:
-    """Return the cells of a column for CSV, in full precision and in the units of `csv_heading`."""
+    """Return the cells of a column for CSV, in full precision and in the units of `csv_column_heading`."""
     converted = any(units.values())
     several = converted and len({cell.dimension for cell in cells if isinstance(cell, Amount)}) > 1
     written: list[Any] = []
     for cell in cells:
-        value, dimension = amount_of(cell, column)
-        shown = display(dimension, **units)
+        value, dimension = cell_number_and_dimension(cell, column)
+        shown = display_unit(dimension, **units)
         if value is None or not converted:
-            written.append("" if value_of_cell(cell) is None else value_of_cell(cell))
+            written.append("" if plain_cell_value(cell) is None else plain_cell_value(cell))
         elif several and shown.symbol:
             written.append(f"{value / shown.factor!r} {shown.symbol}")
         else:
@@ -187,33 +191,34 @@ def _common_dimension(column: Column, cells: Sequence[Cell]) -> str:
     return dimensions.pop() if len(dimensions) == 1 else column.dimension
 
 
-def value_of_cell(cell: Cell) -> Any:
+def plain_cell_value(cell: Cell) -> Any:
     """Return the value of a cell without its dimension."""
     return cell.value if isinstance(cell, Amount) else cell
 
 
-def latex_entry(entry: float | str) -> str:
+def format_latex_entry(entry: float | str) -> str:
     """Format an entry of a matrix as LaTeX."""
     if isinstance(entry, str):
         return entry
     if not math.isfinite(entry):
-        return number(entry).replace("−", "-").replace("∞", "\\infty")
+        return format_number(entry).replace("−", "-").replace("∞", "\\infty")
     digits, _, exponent = f"{entry + 0:.{DIGITS}g}".partition("e")
     return digits + (rf" \cdot 10^{{{int(exponent)}}}" if exponent else "")
 
 
-def escaped(text: str) -> str:
+def escape_latex(text: str) -> str:
     """Escape a text for LaTeX."""
     whole = "".join(_LATEX.get(character, character) for character in text)
-    return _RAISED.sub(lambda match: f"10$^{{{level(match[1])}}}$", whole)
+    return _RAISED.sub(lambda match: f"10$^{{{superscripts_to_digits(match[1])}}}$", whole)
 
 
-def aligned(cells: Sequence[Sequence[str]], left: Sequence[bool] = ()) -> list[str]:
-    """Align rows of cells in columns as lines of text, to the right, or to the left where `left` is true."""
+def aligned(cells: Sequence[Sequence[str]], left_aligned: Sequence[bool] = ()) -> list[str]:
+    """Align rows of cells in columns and return lines; cells are right-aligned, or left-aligned where `left_aligned` is
+    true."""
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))] if cells else []
     return [
         "  ".join(
-            cell.ljust(width) if i < len(left) and left[i] else cell.rjust(width)
+            cell.ljust(width) if i < len(left_aligned) and left_aligned[i] else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in cells

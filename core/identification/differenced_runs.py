@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 PARAMETER_STEP_FRACTION = 1e-4
-"""Relative step of a parameter (of 0.1 if it is 0)."""
+"""Relative difference step of a parameter (of 0.1 if the parameter is 0)."""
 START_STEP_FRACTION = 1e-5
-"""Step of a start value, relative to its size or to one (rad, m and their rates) if that is larger."""
+"""Difference step of an initial value, relative to its size, or to one (rad, m and their rates) if that is larger."""
 EVEN_FRACTION = 1e-6
-"""Relative tolerance of the spacing of rows within which times count as evenly spaced."""
+"""Relative variation of the row spacing up to which times count as evenly spaced."""
 SAME_TIME_FRACTION = 1e-9
 """Fraction of a run's duration within which two times are equal."""
 FINER = 8
-"""Samples between two rows of an unevenly spaced trace; values between them are interpolated."""
+"""Number of samples between two rows of an unevenly spaced trace; values between samples are interpolated."""
 
 
-class Segmented(Protocol):
-    """Interface for runs in segments, as in `core.identification.shooting.Shooting`."""
+class SegmentedProblem(Protocol):
+    """Interface of runs in segments, as in `core.identification.shooting`."""
 
     segments: Any
     time: Array
@@ -41,49 +41,51 @@ class Segmented(Protocol):
 
     def run(
         self,
-        k: int,
+        segment_index: int,
         p: Array,
         z: Array,
-        near: Array | None = None,
+        nearby_pose: Array | None = None,
         end: float | None = None,
-        output: float | None = None,
+        sample_interval: float | None = None,
     ) -> tuple[Run, Any]:
         """Simulate segment k."""
         ...
 
 
-class Watched(NamedTuple):
-    """Run of a segment: values (n, c) of the channels at its rows, last state (n,), first pose (nq,)."""
+class SegmentValues(NamedTuple):
+    """Run of a segment: channel values (n, c) at its rows, last state (n,), first pose (nq,)."""
 
     values: Array
     state: Array
     pose: Array
 
 
-class Differenced(NamedTuple):
-    """Run of a segment with derivatives (n, c, m) of the values and (n, m) of the last state, by parameters, then start
-    values."""
+class SegmentDerivatives(NamedTuple):
+    """Run of a segment with derivatives of the values (n, c, m) and of the last state (n, m), with respect to
+    parameters, then initial values."""
 
-    seen: Watched
+    seen: SegmentValues
     slopes: Array
     state_slopes: Array
 
 
-def watched(problem: Segmented, k: int, p: Array, z: Array, near: Array | None) -> Watched:
+def simulate_and_sample(
+    problem: SegmentedProblem, segment_index: int, p: Array, z: Array, nearby_pose: Array | None
+) -> SegmentValues:
     """Simulate segment k and read its channels at the rows of the trace. Raises SimulationError if the run cannot
     continue."""
-    segment = problem.segments[k]
+    segment = problem.segments[segment_index]
     times = problem.time[segment.first : segment.last]
     spacing = np.diff(problem.time[segment.first : min(segment.last + 1, len(problem.time))])
     least = float(spacing.min()) if len(spacing) else segment.end - segment.begin
     even = len(spacing) > 0 and float(spacing.max()) - least <= EVEN_FRACTION * least
-    run, _ = problem.run(k, p, z, near, output=least if even else least / FINER)
+    run, _ = problem.run(segment_index, p, z, nearby_pose, sample_interval=least if even else least / FINER)
     state = np.concatenate([run.q[-1], run.v[-1], *([run.x[-1]] if run.x.shape[1] else [])])
-    return Watched(channels_at(run, problem.outputs, times), state, run.q[0])
+    return SegmentValues(channel_values_at(run, problem.outputs, times), state, run.q[0])
 
 
-def channels_at(run: Run, channels: tuple[str, ...], times: Array) -> Array:
-    """Evaluate (n, c) channels of a run at times: at samples directly, between them by monotone cubics."""
+def channel_values_at(run: Run, channels: tuple[str, ...], times: Array) -> Array:
+    """Evaluate channels (n, c) of a run at given times: directly at samples, by monotone cubics between them."""
     from scipy.interpolate import PchipInterpolator
 
     last = np.append(np.diff(run.time) > 0.0, True)  # of several samples at one time the last
@@ -98,9 +100,11 @@ def channels_at(run: Run, channels: tuple[str, ...], times: Array) -> Array:
     return np.column_stack(found)
 
 
-def differenced(problem: Segmented, k: int, p: Array, z: Array, near: Array | None) -> Differenced:
+def differentiate_segment(
+    problem: SegmentedProblem, segment_index: int, p: Array, z: Array, nearby_pose: Array | None
+) -> SegmentDerivatives:
     """Simulate segment k and differentiate it. Raises SimulationError if the run cannot continue."""
-    here = watched(problem, k, p, z, near)
+    here = simulate_and_sample(problem, segment_index, p, z, nearby_pose)
     both = np.concatenate([p, z])
     m, count = len(p), len(both)
     slopes = np.zeros((*here.values.shape, count))
@@ -112,7 +116,7 @@ def differenced(problem: Segmented, k: int, p: Array, z: Array, near: Array | No
             moved = both.copy()
             moved[j] += sign * part
             try:
-                ends.append(watched(problem, k, moved[:m], moved[m:], near))
+                ends.append(simulate_and_sample(problem, segment_index, moved[:m], moved[m:], nearby_pose))
             except KinetostatError:  # a friction below zero, a run that cannot go on
                 continue
             places.append(sign * part)
@@ -125,4 +129,4 @@ def differenced(problem: Segmented, k: int, p: Array, z: Array, near: Array | No
         over = places[0] - places[1]
         slopes[:, :, j] = (ends[0].values - ends[1].values) / over
         state_slopes[:, j] = (ends[0].state - ends[1].state) / over
-    return Differenced(here, slopes, state_slopes)
+    return SegmentDerivatives(here, slopes, state_slopes)

@@ -21,16 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from core.errors import ModelError, near_misses
-from core.files.regular_file import path_of
-from core.files.source import write_whole
-from core.identification.identify import DEFAULT_KINDS, selected_parameters
+from core.errors import ModelError, suggest_names
+from core.files.regular_file import path_as_string
+from core.files.source import write_atomically
+from core.identification.identify import DEFAULT_KINDS, select_parameters
 from core.later import dataclass
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
 from core.mechanism.regressor import BaseParameters, base_parameters_from_regressor, random_motions
-from core.model.joints import effective_limit
-from core.simulation.run.recorded import run_of
+from core.model.joints import effective_motor_limit
+from core.simulation.run.recorded import build_recorded_run
 from core.simulation.run.run import Run
 
 Array = NDArray[np.float64]
@@ -42,15 +42,15 @@ SAMPLES = 80
 FINE_SAMPLES = 400
 """Samples of a period at which limits are checked."""
 DEFAULT_SPEED = 1.5
-"""Speed limit of joints without their own, rad/s or m/s."""
+"""Speed limit of joints without a limit of their own, rad/s or m/s."""
 DEFAULT_RANGE = math.pi / 2.0
-"""Range to each side of the reference position, for joints without limits, rad or m."""
+"""Range on each side of the reference position, for joints without limits, rad or m."""
 MARGIN = 0.95
 """Fraction of the limits that is used."""
 FORCE_WEIGHT = 10.0
-"""Weight of forces beyond limits in the minimised logarithm."""
+"""Weight of forces beyond their limits in the minimised logarithm."""
 STEP = 1e-6
-"""Step of the finite differences by coefficients."""
+"""Step of the finite differences with respect to coefficients."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,17 +75,17 @@ class Excitation:
     base: BaseParameters
 
     def columns(self) -> dict[str, Array]:
-        """Return the trajectory as trace columns by signal."""
+        """Return the trajectory as columns of a trace, by signal."""
         found = {"time": self.time}
         for quantity, values in (("q", self.q), ("v", self.v), ("a", self.a), ("tau", self.tau)):
             found |= {f"{name}.{quantity}": values[:, k] for k, name in enumerate(self.mech.v_names)}
         return found
 
     def run(self, p: Values = None) -> Run:
-        """Return the trajectory as a run that can be played and plotted."""
+        """Return the trajectory as a run that can be played back and plotted."""
         names = ("time", *(f"{name}.q" for name in self.mech.v_names))
         values = dict(zip(self.mech.p_names, self.mech.parameter_values(p).tolist(), strict=True))
-        return run_of(self.mech, values, names, np.column_stack([self.time, self.q]), {}, "exciting motion")
+        return build_recorded_run(self.mech, values, names, np.column_stack([self.time, self.q]), {}, "exciting motion")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trajectory as CSV, SI. Raises FileError."""
@@ -94,10 +94,10 @@ class Excitation:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows([f"{x:.9g}" for x in row] for row in np.column_stack(list(columns.values())))
-        write_whole(path_of(path), text.getvalue().encode())
+        write_atomically(path_as_string(path), text.getvalue().encode())
 
 
-class _Problem:
+class _ExcitationProblem:
     """Optimisation problem of the Fourier coefficients of all joints (nv · 2 harmonics,)."""
 
     def __init__(
@@ -107,29 +107,29 @@ class _Problem:
         harmonics: int,
         limits: tuple[Array, Array, Array, Array, Array],
         regressors: Callable[[Array, Array, Array], Array],
-        strained: Callable[[Array, Array, Array], Array | float],
+        force_excess: Callable[[Array, Array, Array], Array | float],
         criterion: Criterion,
     ) -> None:
         self.mech, self.limits, self.criterion = mech, limits, criterion
-        self.regressors, self.strained = regressors, strained
+        self.regressors, self.strained = regressors, force_excess
         self.period = period
         k = np.arange(1, harmonics + 1)
         # coefficients with Σ a = 0 and Σ k b = 0
         self.free_a = np.linalg.svd(np.ones((1, harmonics)))[2][1:].T
         self.free_b = np.linalg.svd(k[None, :].astype(float))[2][1:].T
         self.size = 2 * (harmonics - 1)
-        self.fine, self.coarse = (self.waves(count, k) for count in (FINE_SAMPLES, SAMPLES))
+        self.fine, self.coarse = (self.fourier_waves(count, k) for count in (FINE_SAMPLES, SAMPLES))
 
-    def waves(self, count: int, k: NDArray[np.int64]) -> Array:
-        """Compute (3, count, size) position, speed and acceleration of each free coefficient."""
+    def fourier_waves(self, sample_count: int, sample_indices: NDArray[np.int64]) -> Array:
+        """Compute (3, count, size) position, speed and acceleration of each free coefficient's wave."""
         w = 2.0 * math.pi / self.period
-        phase = w * np.linspace(0.0, self.period, count, endpoint=False)[:, None] * k
-        kw = k * w
+        phase = w * np.linspace(0.0, self.period, sample_count, endpoint=False)[:, None] * sample_indices
+        kw = sample_indices * w
         sines = np.stack([np.sin(phase) / kw, np.cos(phase), -kw * np.sin(phase)])
         cosines = np.stack([-np.cos(phase) / kw, np.sin(phase), kw * np.cos(phase)])
         return np.concatenate([sines @ self.free_a, cosines @ self.free_b], axis=-1)
 
-    def motion(self, coefficients: Array, waves: Array) -> tuple[Array, Array, Array]:
+    def motion_of_coefficients(self, coefficients: Array, waves: Array) -> tuple[Array, Array, Array]:
         """Compute (…, n, nv) q, v, a of coefficients (…, nv · size), scaled to fit the limits."""
         c = coefficients.reshape(*coefficients.shape[:-1], self.mech.nv, self.size)
         center, low, high, speed, acceleration = self.limits
@@ -145,22 +145,22 @@ class _Problem:
             q, v, a = (np.einsum("ns,...js->...nj", each, c) for each in waves)
         return center + factor * q, factor * v, factor * a
 
-    def value(self, coefficients: Array) -> float:
+    def objective(self, coefficients: Array) -> float:
         """Return the objective to minimise."""
-        motion = self.motion(coefficients, self.coarse)
-        return _criterion_and_slopes(self._rows(motion), self.criterion)[0] + float(self.strained(*motion))
+        motion = self.motion_of_coefficients(coefficients, self.coarse)
+        return _criterion_and_gradient(self._regressor_rows(motion), self.criterion)[0] + float(self.strained(*motion))
 
-    def with_slopes(self, coefficients: Array) -> tuple[float, Array]:
-        """Return the objective and its gradient: exact derivatives by the regressor, finite differences of the
-        regressor by the coefficients, in one call."""
+    def objective_and_gradient(self, coefficients: Array) -> tuple[float, Array]:
+        """Return the objective and its gradient, computed in one call from exact derivatives by the regressor and
+        finite differences of the regressor by the coefficients."""
         steps = np.vstack([np.zeros(len(coefficients)), STEP * np.eye(len(coefficients))])
-        motions = self.motion(coefficients + steps, self.coarse)
-        W, strain = self._rows(motions), np.asarray(self.strained(*motions))
-        value, weights = _criterion_and_slopes(W[0], self.criterion)
+        motions = self.motion_of_coefficients(coefficients + steps, self.coarse)
+        W, strain = self._regressor_rows(motions), np.asarray(self.strained(*motions))
+        value, weights = _criterion_and_gradient(W[0], self.criterion)
         slopes = (W[1:] - W[0]).reshape(len(coefficients), -1) @ weights.ravel() + strain[1:] - strain[0]
         return value + float(strain[0]), slopes / STEP
 
-    def _rows(self, motion: tuple[Array, Array, Array]) -> Array:
+    def _regressor_rows(self, motion: tuple[Array, Array, Array]) -> Array:
         Y = self.regressors(*motion)
         return Y.reshape(*Y.shape[:-3], -1, Y.shape[-1])
 
@@ -183,7 +183,8 @@ def excitation(
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Excitation:
-    """Find a periodic trajectory that excites the chosen parameters (as in `identify`) within the joints' limits.
+    """Find a periodic trajectory within the joints' limits in which the chosen parameters (as in `identify`) are well
+    identifiable.
 
     period : s; harmonics : of the base frequency, at least 2; speed, acceleration : rad/s, rad/s² or m/s, m/s²: upper
     bounds beside the joints' own; rate : Hz of the trace; starts : random motions from which it is improved;
@@ -191,14 +192,14 @@ def excitation(
 
     Raises ModelError for machines with loops, and joints without coordinates of their own.
     """
-    _check_arguments(mech, period, harmonics, criterion, rate)
-    known, places = selected_parameters(mech, kinds, only, p)
+    _check_excitation_arguments(mech, period, harmonics, criterion, rate)
+    known, places = select_parameters(mech, kinds, only, p)
     q, v, a, _ = random_motions(mech.compiled, max(40, 3 * len(known.names)), 0, p)
     base = base_parameters_from_regressor(
         mech.regressor(q, v, a, kinds=kinds, p=p)[..., places].reshape(-1, len(known.names)), known
     )
     columns = [places[k] for k in base.columns]
-    limits, efforts = _limits(mech, speed, acceleration, p)
+    limits, efforts = _motion_and_force_limits(mech, speed, acceleration, p)
 
     def regressors(q: Array, v: Array, a: Array) -> Array:
         return mech.regressor(q, v, a, kinds=kinds, p=p)[..., columns]
@@ -212,38 +213,38 @@ def excitation(
 
     mech.compile("regressor")
     mech.compile("inverse_dynamics")  # not at the end, which is what remains to be done after a stop
-    problem = _Problem(mech, period, harmonics, limits, regressors, strained, criterion)
-    best, first = _search(problem, mech.nv, starts, iterations, seed, progress, cancelled)
+    problem = _ExcitationProblem(mech, period, harmonics, limits, regressors, strained, criterion)
+    best, first = _search_coefficients(problem, mech.nv, starts, iterations, seed, progress, cancelled)
     count = max(round(period * rate), SAMPLES)
     time = np.linspace(0.0, period, count, endpoint=False, dtype=np.float64)
-    q, v, a = problem.motion(best, problem.waves(count, np.arange(1, harmonics + 1)))
+    q, v, a = problem.motion_of_coefficients(best, problem.fourier_waves(count, np.arange(1, harmonics + 1)))
     W = regressors(q, v, a).reshape(-1, base.rank)
-    start = regressors(*problem.motion(first, problem.coarse)).reshape(-1, base.rank)
+    start = regressors(*problem.motion_of_coefficients(first, problem.coarse)).reshape(-1, base.rank)
     tau = np.asarray(mech.inverse_dynamics(q, v, a, p=p))
-    active = _active_limits(mech, limits, efforts, q, v, a, tau)
+    active = _names_of_active_limits(mech, limits, efforts, q, v, a, tau)
     log_det = float(np.linalg.slogdet(W.T @ W)[1])
-    return Excitation(mech, time, q, v, a, tau, _condition(W), _condition(start), log_det, active, base)
+    return Excitation(mech, time, q, v, a, tau, _condition_number(W), _condition_number(start), log_det, active, base)
 
 
-def _check_arguments(mech: Mechanism, period: float, harmonics: int, criterion: str, rate: float) -> None:
+def _check_excitation_arguments(mech: Mechanism, period: float, harmonics: int, criterion: str, rate: float) -> None:
     if mech.constrained or mech.nq != mech.nv or not mech.nv:
         raise ModelError(
             "Exciting trajectories need an open chain of joints with one coordinate each."
             if mech.nv
             else "Nothing moves.",
             where="excitation",
-            remedy="Record any other motion: base parameters can be identified from that, too.",
+            remedy="Record any other motion; the base parameters can also be identified from it.",
         )
     if criterion not in CRITERIA:
         raise ModelError(
-            f"There is no criterion '{criterion}'.", where="criterion", remedy=near_misses(criterion, CRITERIA)
+            f"There is no criterion '{criterion}'.", where="criterion", remedy=suggest_names(criterion, CRITERIA)
         )
     for name, value, least in (("period", period, 0.0), ("harmonics", harmonics, 1), ("rate", rate, 0.0)):
         if not value > least:
             raise ModelError(f"{value:g} is too small.", where=name, remedy=f"Use more than {least:g}.")
 
 
-def _limits(
+def _motion_and_force_limits(
     mech: Mechanism, speed: float | None, acceleration: float | None, p: Values
 ) -> tuple[tuple[Array, Array, Array, Array, Array], Array]:
     """Return (center, low, high, speed, acceleration), each (nv,), and largest forces, inf where there are none."""
@@ -259,9 +260,9 @@ def _limits(
             limit = limits[coordinate.index - mech.joint_q(coordinate.joint).start]
             where = f"joint '{coordinate.joint}', limits"
             if limit.velocity is not None:
-                speeds[k] = effective_limit(numbers.scalar(limit.velocity, where))
+                speeds[k] = effective_motor_limit(numbers.scalar(limit.velocity, where))
             if limit.effort is not None:
-                efforts[k] = effective_limit(numbers.scalar(limit.effort, where))
+                efforts[k] = effective_motor_limit(numbers.scalar(limit.effort, where))
     speeds = np.minimum(speeds, np.inf if speed is None else speed)
     speeds = np.where(np.isfinite(speeds) & (speeds > 0.0), speeds, DEFAULT_SPEED)
     fastest = np.full(mech.nv, np.inf if acceleration is None else acceleration)
@@ -271,8 +272,9 @@ def _limits(
     return (center, center - reach, center + reach, speeds, fastest), efforts
 
 
-def _criterion_and_slopes(W: Array, criterion: Criterion) -> tuple[float, Array]:
-    """Return the log of the condition of the column-scaled regressor, or −log det of WᵀW, and its gradient by W."""
+def _criterion_and_gradient(W: Array, criterion: Criterion) -> tuple[float, Array]:
+    """Return the logarithm of the condition number of the column-scaled regressor, or −log det of WᵀW, and its gradient
+    with respect to W."""
     G = W.T @ W
     if criterion == "determinant":
         inverse = np.linalg.pinv(G, hermitian=True)
@@ -285,13 +287,13 @@ def _criterion_and_slopes(W: Array, criterion: Criterion) -> tuple[float, Array]
     return 0.5 * math.log(high / low), 2.0 * (W @ H)
 
 
-def _condition(W: Array) -> float:
+def _condition_number(W: Array) -> float:
     sigma = np.linalg.svd(W / np.maximum(np.linalg.norm(W, axis=0), 1e-300), compute_uv=False)
     return float(sigma[0] / max(sigma[-1], 1e-300))
 
 
-def _search(
-    problem: _Problem,
+def _search_coefficients(
+    problem: _ExcitationProblem,
     nv: int,
     starts: int,
     iterations: int,
@@ -299,44 +301,46 @@ def _search(
     progress: Callable[[float], None] | None,
     cancelled: Callable[[], bool] | None,
 ) -> tuple[Array, Array]:
-    """Optimise from several starts; return (best coefficients, first coefficients tried). Cancellation is checked after
+    """Optimise from several starts; return (best coefficients, coefficients tried first). Cancellation is checked after
     each evaluated trajectory."""
     rng = np.random.default_rng(seed)
     tried = rng.normal(size=(max(4 * starts, 1), nv * problem.size))
     best, least, done = tried[0], math.inf, 0
 
-    class _Cancelled(Exception):
+    class _SearchCancelled(Exception):
         """Raised when the search is cancelled."""
 
-    def judged(x: Array, slopes: bool) -> tuple[float, Array]:
+    def evaluate(x: Array, with_gradient: bool) -> tuple[float, Array]:
         nonlocal best, least
-        value, by_x = problem.with_slopes(x) if slopes else (problem.value(x), x)
+        value, by_x = problem.objective_and_gradient(x) if with_gradient else (problem.objective(x), x)
         if value < least:
             best, least = x.copy(), value
         if cancelled is not None and cancelled():
-            raise _Cancelled
+            raise _SearchCancelled
         return value, by_x
 
-    def seen(_: Array) -> None:
+    def check_cancelled(_: Array) -> None:
         nonlocal done
         done += 1
         if progress is not None:
             progress(min(done / (starts * iterations), 1.0))
 
     try:
-        first = np.array([judged(each, slopes=False)[0] for each in tried])
+        first = np.array([evaluate(each, with_gradient=False)[0] for each in tried])
         for k in np.argsort(first)[:starts]:
             options = {"maxiter": iterations}
-            minimize(judged, tried[k], (True,), jac=True, method="L-BFGS-B", callback=seen, options=options)
-    except _Cancelled:
+            minimize(
+                evaluate, tried[k], (True,), jac=True, method="L-BFGS-B", callback=check_cancelled, options=options
+            )
+    except _SearchCancelled:
         pass
     return best, tried[0]
 
 
-def _active_limits(
+def _names_of_active_limits(
     mech: Mechanism, limits: tuple[Array, ...], efforts: Array, q: Array, v: Array, a: Array, tau: Array
 ) -> tuple[str, ...]:
-    """Name the limits that are reached and the forces that exceed theirs."""
+    """Return the names of the limits that are reached and of the forces that exceed theirs."""
     _, low, high, speed, acceleration = limits
     near = MARGIN - 0.02
     found = []

@@ -1,4 +1,5 @@
-"""Initial guesses of a fit to a run: fitted channels, parameters within bounds, start values suggested by the trace."""
+"""Initial guesses for the fit of a run: fitted channels, parameters within bounds, initial values suggested by the
+trace."""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import UnivariateSpline
 
-from core.errors import ModelError, SimulationError, near_misses
-from core.identification.measured_motion import noise_of
-from core.identification.measured_trace import Trace
-from core.identification.sensitivities.start_state_derivatives import independent_speeds
-from core.identification.shooting import Shooting
+from core.errors import ModelError, SimulationError, suggest_names
+from core.identification.measured_motion import estimate_noise
+from core.identification.measured_trace import MeasuredTrace
+from core.identification.sensitivities.start_state_derivatives import choose_independent_speeds
+from core.identification.shooting import MultipleShooting
 from core.mechanism import Mechanism
-from core.model.parameters import value_of
+from core.model.parameters import evaluate_field
 
 Array = NDArray[np.float64]
 
@@ -24,12 +25,12 @@ MOST_KNOTS = 250
 """Largest number of corners of a measured force that drives a run."""
 
 
-def fitted_signals(trace: Trace, outputs: Sequence[str]) -> tuple[str, ...]:
+def select_fitted_signals(trace: MeasuredTrace, outputs: Sequence[str]) -> tuple[str, ...]:
     """Return the channels of a trace that are fitted. Raises ModelError."""
     missing = next((name for name in outputs if name not in trace.signals), None)
     if missing is not None:
         raise ModelError(
-            f"The trace has no signal '{missing}'.", where="outputs", remedy=near_misses(missing, list(trace.signals))
+            f"The trace has no signal '{missing}'.", where="outputs", remedy=suggest_names(missing, list(trace.signals))
         )
     found = tuple(outputs) or tuple(name for name in trace.signals if _is_fitted_by_default(name, trace))
     if not found:
@@ -41,16 +42,16 @@ def fitted_signals(trace: Trace, outputs: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
-def _is_fitted_by_default(name: str, trace: Trace) -> bool:
-    """Return True if a signal is fitted by default: neither a force, nor the rate of a measured quantity."""
+def _is_fitted_by_default(name: str, trace: MeasuredTrace) -> bool:
+    """Return True if a signal is fitted by default: if it is neither a force nor the rate of a measured quantity."""
     owner, _, quantity = name.rpartition(".")
     return quantity != "tau" and not (quantity in ("v", "a") and f"{owner}.q" in trace.signals)
 
 
-def bounds_of(
+def parameter_bounds(
     mech: Mechanism, vary: Sequence[str] | Mapping[str, tuple[float, float]]
 ) -> tuple[tuple[str, ...], Array, Array]:
-    """Return (names, low (m,), high (m,)): the given bounds, or minimum and maximum of the parameters."""
+    """Return (names, low (m,), high (m,)): the given bounds, otherwise the minimum and maximum of the parameters."""
     if isinstance(vary, str) or not vary:
         raise ModelError(
             "No parameter is selected.",
@@ -62,11 +63,11 @@ def bounds_of(
     for name in vary:
         if name not in mech.p_names:
             raise ModelError(
-                f"There is no independent parameter '{name}'.", where="vary", remedy=near_misses(name, mech.p_names)
+                f"There is no independent parameter '{name}'.", where="vary", remedy=suggest_names(name, mech.p_names)
             )
         known = mech.model.expanded.find("parameters", name)
-        ends = [-np.inf if known.minimum is None else float(value_of(known.minimum, values)),
-                np.inf if known.maximum is None else float(value_of(known.maximum, values))]  # fmt: skip
+        ends = [-np.inf if known.minimum is None else float(evaluate_field(known.minimum, values)),
+                np.inf if known.maximum is None else float(evaluate_field(known.maximum, values))]  # fmt: skip
         if isinstance(vary, Mapping) and vary[name] is not None:
             ends = [float(end) for end in vary[name]]
         if not ends[0] < ends[1]:
@@ -80,11 +81,11 @@ def bounds_of(
     return tuple(vary), np.array(low), np.array(high)
 
 
-def free_values(
+def select_free_start_values(
     mech: Mechanism, free: Sequence[str] | None, q0: Mapping[str, Any], v0: Mapping[str, Any], t: float
 ) -> tuple[str, ...]:
-    """Return the names of start values to estimate: those named, otherwise all independent coordinates not given;
-    attitudes of joints with quaternions are estimated if named ("ball.wx.q")."""
+    """Return the names of the initial values to estimate: those named, otherwise all independent coordinates that are
+    not given; attitudes of joints with quaternions are estimated only if named ("ball.wx.q")."""
     known = {f"{name}.{end}" for name in mech.v_names for end in "qv"}
     turning = {f"{name}.q" for name in mech.v_names if name not in mech.q_names}
     given = {f"{name.removesuffix('.q')}.q" for name in q0} | {f"{name.removesuffix('.v')}.v" for name in v0}
@@ -92,20 +93,20 @@ def free_values(
         for name in free:
             if name not in known or name in given:
                 raise ModelError(
-                    f"'{name}' is given already." if name in known else f"There is no start value '{name}'.",
+                    f"'{name}' is already given." if name in known else f"There is no initial value '{name}'.",
                     where="free",
-                    remedy="" if name in known else near_misses(name, sorted(known)),
+                    remedy="" if name in known else suggest_names(name, sorted(known)),
                 )
         return tuple(free)
     names = list(mech.v_names)
     if mech.constrained:
         G = mech.constraint_jacobian(mech.rest(t=t), t=t)
-        names = [mech.v_names[k] for k in independent_speeds(mech, mech.parameter_values(), t, G, (), ())]
+        names = [mech.v_names[k] for k in choose_independent_speeds(mech, mech.parameter_values(), t, G, (), ())]
     every = (*(f"{name}.q" for name in names), *(f"{name}.v" for name in names))
     return tuple(name for name in every if name not in turning and name not in given)
 
 
-def joint_force_formulas(mech: Mechanism, trace: Trace, notes: list[str]) -> dict[str, str] | None:
+def joint_force_formulas(mech: Mechanism, trace: MeasuredTrace, notes: list[str]) -> dict[str, str] | None:
     """Convert the joint forces of a trace to formulas of time, linear between rows; None if it has none."""
     found = {}
     for name, values in trace.of("tau").items():
@@ -115,13 +116,13 @@ def joint_force_formulas(mech: Mechanism, trace: Trace, notes: list[str]) -> dic
         if len(time) > MOST_KNOTS:
             time = np.linspace(time[0], time[-1], MOST_KNOTS)
             force = np.interp(time, trace.time, values)
-            notes.append(f"{name}.tau drives the run by {MOST_KNOTS} straight pieces")
+            notes.append(f"{name}.tau is approximated in the run by {MOST_KNOTS} straight segments")
         found[name] = _polyline_formula(time, force)
     return found or None
 
 
 def _polyline_formula(time: Array, force: Array) -> str:
-    """Write a polyline as a formula: its initial line, and a change of slope at each corner."""
+    """Write a polyline as a formula: its first line, and a change of slope at each corner."""
     slopes = np.diff(force) / np.diff(time)
     turns = np.diff(slopes, prepend=0.0)
     terms = [f"{force[0]:.12g}"]
@@ -131,25 +132,25 @@ def _polyline_formula(time: Array, force: Array) -> str:
     return terms[0]
 
 
-def initial_segment_values(problem: Shooting, trace: Trace, p: Array) -> list[Array]:
-    """Return the initial start values of each segment: smoothed measurements if available, otherwise from a run with
-    the present parameters."""
+def initial_segment_values(problem: MultipleShooting, trace: MeasuredTrace, p: Array) -> list[Array]:
+    """Return guesses for the initial values of each segment: from smoothed measurements if available, otherwise from a
+    run with the present parameters."""
     mech = problem.mech
     known: dict[str, Any] = {}
     for name in mech.v_names:
         if f"{name}.q" in trace.signals and name in mech.q_names:
             values = trace.signals[f"{name}.q"]
-            spline = _smoothing_spline(trace.time, values, min(5, len(values) - 1))
+            spline = _fit_smoothing_spline(trace.time, values, min(5, len(values) - 1))
             known[f"{name}.q"], known[f"{name}.v"] = spline, spline.derivative()
         if f"{name}.v" in trace.signals:
             values = trace.signals[f"{name}.v"]
-            known[f"{name}.v"] = _smoothing_spline(trace.time, values, 3)
+            known[f"{name}.v"] = _fit_smoothing_spline(trace.time, values, 3)
     rest = _model_start_values(problem, p)
     first = problem.segments[0]
     own = [np.array([float(known[n](first.begin)) if n in known else rest[n] for n in first.free])]
     if len(problem.segments) == 1:
         return own
-    states = _simulated_states(problem, p, own[0])
+    states = _simulate_segment_states(problem, p, own[0])
     for k, segment in enumerate(problem.segments[1:]):
         values = problem.of(segment, states[k])
         if mech.nq != mech.nv:
@@ -161,15 +162,15 @@ def initial_segment_values(problem: Shooting, trace: Trace, p: Array) -> list[Ar
     return own
 
 
-def _smoothing_spline(time: Array, values: Array, degree: int) -> Any:
-    """Fit a spline within the noise of the measured values, to be used as an initial guess."""
+def _fit_smoothing_spline(time: Array, values: Array, degree: int) -> Any:
+    """Fit a spline to the measured values within their noise, to be used as an initial guess."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return UnivariateSpline(time, values, k=degree, s=len(values) * noise_of(values) ** 2)
+        return UnivariateSpline(time, values, k=degree, s=len(values) * estimate_noise(values) ** 2)
 
 
-def _model_start_values(problem: Shooting, p: Array) -> dict[str, float]:
-    """Return the start values of the model."""
+def _model_start_values(problem: MultipleShooting, p: Array) -> dict[str, float]:
+    """Return the initial values of the model."""
     from core.simulation.run.initial_state import start_state
 
     mech, begin = problem.mech, problem.segments[0].begin
@@ -180,12 +181,12 @@ def _model_start_values(problem: Shooting, p: Array) -> dict[str, float]:
     return found | {f"{name}.v": float(y[mech.nq + k]) for k, name in enumerate(mech.v_names)}
 
 
-def _simulated_states(problem: Shooting, p: Array, own: Array) -> list[Array]:
-    """Simulate the whole trace and return the states at the starts of the segments; if the run cannot continue, its
-    last state."""
+def _simulate_segment_states(problem: MultipleShooting, p: Array, first_start_values: Array) -> list[Array]:
+    """Simulate the whole trace and return the states at the starts of the segments; after a run that cannot continue,
+    its last state."""
     end = problem.segments[-1].begin
     try:
-        run, _ = problem.run(0, p, own, end=end)
+        run, _ = problem.run(0, p, first_start_values, end=end)
     except SimulationError as error:
         if error.run is None:
             raise

@@ -1,5 +1,5 @@
-"""Identification of inverse-dynamics parameters from a motion with its forces: fit, intervals, validation, a physically
-consistent model."""
+"""Identification of inverse-dynamics parameters from a motion with its forces: the fit, confidence intervals,
+validation, and a physically consistent model."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.force_ranges import joint_forces
-from core.errors import ModelError, near_misses
-from core.identification.consistent_parameters import consistent_parameters, possible
-from core.identification.linear_fit import METHODS, Fitted, LinearFit, Method, Validation, fit_linear
-from core.identification.measured_motion import UNFILTERED, MeasuredMotion, Preparation, measured_motion
-from core.identification.measured_trace import Trace, trace_of
+from core.constraints.force_ranges import compute_joint_forces
+from core.errors import ModelError, suggest_names
+from core.identification.consistent_parameters import consistency_by_owner, nearest_consistent_parameters
+from core.identification.linear_fit import METHODS, FitResult, LinearFit, Method, Validation, fit_linear
+from core.identification.measured_motion import UNFILTERED, MeasuredMotion, Preparation, prepare_measured_motion
+from core.identification.measured_trace import MeasuredTrace, build_trace
 from core.later import dataclass
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
@@ -25,7 +25,7 @@ from core.mechanism.regressor import BaseParameters, LinearParameters, base_para
 from core.model import Body, DHChain, Inertia, Joint, Model
 from core.model.edits import edits
 from core.numerics.spatial.inertia import Inertia as SpatialInertia
-from core.numerics.spatial.inertia import Symmetric3, split
+from core.numerics.spatial.inertia import Symmetric3, split_inertia
 from core.numerics.spatial.vector import Vector3
 from core.simulation.run.run import Run
 
@@ -33,7 +33,8 @@ Array = NDArray[np.float64]
 
 DEFAULT_KINDS = ("inertia", "armature", "damping", "friction")
 SEEN_FRACTION = 1e-7
-"""Fraction of a regressor column that must be linearly independent of the others to be identifiable."""
+"""Fraction of a regressor column that must be linearly independent of the other columns for its parameter to be
+identifiable."""
 SLOW_FRACTION = 1e-3
 """Fraction of a joint's largest speed below which the sign of its dry friction is uncertain."""
 LEAST_KEPT_FRACTION = 0.7
@@ -42,7 +43,7 @@ LEAST_ENTRIES = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Identification(Fitted):
+class Identification(FitResult):
     """Identified parameters of a machine.
 
     base : the combinations that were identified; fit : their estimate with its intervals; forces : names of the forces,
@@ -69,34 +70,37 @@ class Identification(Fitted):
 
     @property
     def parameters(self) -> LinearParameters:
-        """Standard parameters, of which the base parameters are combinations, with the model's values."""
+        """Standard parameters, with the model's values; the base parameters are combinations of them."""
         return self.base.parameters
 
     @cached_property
     def values(self) -> Array:
-        """Physically consistent values (m,) of `parameters` whose base parameters are as near to the estimate as
-        possible."""
-        return consistent_parameters(self.parameters, self.base.matrix, self.estimate, self.fit.covariance)
+        """Physically consistent values (m,) of `parameters` for which the base parameters are as near to the estimate
+        as possible."""
+        return nearest_consistent_parameters(self.parameters, self.base.matrix, self.estimate, self.fit.covariance)
 
     @property
     def attained(self) -> Array:
-        """Base parameters (r,) of `values`; they differ from the estimate if that is physically inconsistent."""
+        """Base parameters (r,) of `values`; they differ from the estimate if the estimate is physically
+        inconsistent."""
         return np.asarray(self.base.matrix @ self.values)
 
     @cached_property
     def model(self) -> Model:
         """Model with the identified `values`."""
-        return with_values(self.mech.model, self.parameters, self.values)
+        return model_with_values(self.mech.model, self.parameters, self.values)
 
     @property
     def impossible(self) -> tuple[str, ...]:
-        """Names of bodies and joints whose values in the model before the fit are physically inconsistent."""
-        return tuple(owner for owner, fine in possible(self.parameters, self.parameters.values).items() if not fine)
+        """Names of the bodies and joints whose values in the model before the fit were physically inconsistent."""
+        return tuple(
+            owner for owner, fine in consistency_by_owner(self.parameters, self.parameters.values).items() if not fine
+        )
 
 
 def identify(
     model: Model | Mechanism,
-    data: str | os.PathLike[str] | Run | Mapping[str, Any] | Trace,
+    data: str | os.PathLike[str] | Run | Mapping[str, Any] | MeasuredTrace,
     columns: Mapping[str, str] | None = None,
     *,
     kinds: Sequence[str] = DEFAULT_KINDS,
@@ -108,7 +112,7 @@ def identify(
 ) -> Identification:
     """Identify parameters of inverse dynamics from a motion with its forces.
 
-    data : a file (CSV, HDF5), a run, or arrays by name; columns : signal → column, with units (`trace_of`)
+    data : a file (CSV, HDF5), a run, or arrays by name; columns : signal → column, with units (`build_trace`)
     kinds : of parameters (`Mechanism.linear_parameters`); only : bodies and joints, default: all; what is not
     identified is as the model says
     method : "ordinary", "weighted" (noise of each force by itself) or "total" least squares
@@ -118,14 +122,14 @@ def identify(
     """
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
     if method not in METHODS:
-        raise ModelError(f"There is no method '{method}'.", where="method", remedy=near_misses(method, METHODS))
+        raise ModelError(f"There is no method '{method}'.", where="method", remedy=suggest_names(method, METHODS))
     if not 0.0 <= held_back <= 0.8:
         raise ModelError(
             f"A fraction of {held_back:g} of the rows cannot be held back for validation.",
             where="held_back",
             remedy="Use 0 … 0.8.",
         )
-    motion = measured_motion(mech, trace_of(mech, data, columns), preparation, p)
+    motion = prepare_measured_motion(mech, build_trace(mech, data, columns), preparation, p)
     return identify_motion(mech, motion, kinds=kinds, only=only, method=method, held_back=held_back, p=p)
 
 
@@ -140,12 +144,12 @@ def identify_motion(
     p: Values = None,
 ) -> Identification:
     """Identify parameters of inverse dynamics from a prepared motion."""
-    known, places = selected_parameters(mech, kinds, only, p)
+    known, places = select_parameters(mech, kinds, only, p)
     if "friction" in kinds:
-        motion = _without_slow_rows(mech, motion)
+        motion = _remove_slow_rows(mech, motion)
     forces = tuple(np.array(mech.v_names)[motion.measured])
     actuators = forces if mech.constrained else None
-    Y, tau = equations(mech, motion, kinds, places, actuators, known.values, p)
+    Y, tau = build_equations(mech, motion, kinds, places, actuators, known.values, p)
     count = len(motion)
     used = count - round(held_back * count)
     base, unseen = identifiable_parameters(mech, Y[:used], known, kinds, places, actuators, p)
@@ -160,8 +164,8 @@ def identify_motion(
     return Identification(mech, base, fit, forces, motion.time[:used], measured, validation, unseen, motion.notes)
 
 
-def _without_slow_rows(mech: Mechanism, motion: MeasuredMotion) -> MeasuredMotion:
-    """Keep rows in which every moving joint is fast enough for the sign of its dry friction to be certain; keep all
+def _remove_slow_rows(mech: Mechanism, motion: MeasuredMotion) -> MeasuredMotion:
+    """Keep the rows in which every moving joint is fast enough for the sign of its dry friction to be certain; keep all
     rows if few would remain."""
     speed = np.abs(motion.v)
     fastest = np.max(speed, axis=0, initial=0.0)
@@ -176,10 +180,10 @@ def _without_slow_rows(mech: Mechanism, motion: MeasuredMotion) -> MeasuredMotio
     return replace(motion, **arrays, notes=(*motion.notes, note))
 
 
-def selected_parameters(
+def select_parameters(
     mech: Mechanism, kinds: Sequence[str], only: Sequence[str], p: Values = None
 ) -> tuple[LinearParameters, list[int]]:
-    """Return the parameters of the named bodies and joints (default: all), and their indices among all."""
+    """Return the parameters of the named bodies and joints (default: all), and their indices among all parameters."""
     every = mech.linear_parameters(kinds, p=p)
     owners = {each.owner for each in every.parameters}
     wrong = next((name for name in only if name not in owners), None)
@@ -187,35 +191,35 @@ def selected_parameters(
         raise ModelError(
             f"No parameter of the chosen kinds belongs to '{wrong}'.",
             where="only",
-            remedy=near_misses(wrong, sorted(owners)),
+            remedy=suggest_names(wrong, sorted(owners)),
         )
     places = [k for k, each in enumerate(every.parameters) if not only or each.owner in only]
-    return _some(every, places), places
+    return _select_parameters_by_index(every, places), places
 
 
-def _some(every: LinearParameters, places: Sequence[int]) -> LinearParameters:
-    def some(texts: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(texts[k] for k in places)
+def _select_parameters_by_index(all_parameters: LinearParameters, indices: Sequence[int]) -> LinearParameters:
+    def select(entries: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(entries[k] for k in indices)
 
-    wanted = tuple(every.parameters[k] for k in places)
-    names, symbols, units = some(every.names), some(every.symbols), some(every.units)
-    return LinearParameters(wanted, names, symbols, units, every.values[list(places)])
+    wanted = tuple(all_parameters.parameters[k] for k in indices)
+    names, symbols, units = select(all_parameters.names), select(all_parameters.symbols), select(all_parameters.units)
+    return LinearParameters(wanted, names, symbols, units, all_parameters.values[list(indices)])
 
 
-def equations(
+def build_equations(
     mech: Mechanism,
     motion: MeasuredMotion,
     kinds: Sequence[str],
-    places: Sequence[int],
+    parameter_indices: Sequence[int],
     actuators: Sequence[str] | None,
     values: Array,
     p: Values = None,
 ) -> tuple[Array, Array]:
-    """Build the linear equations: regressor Y (n, m, k), and the measured forces (n, m) less those of the parameters
-    that stay as in the model."""
+    """Build the linear equations: regressor Y (n, m, k), and measured forces (n, m) minus those of the parameters that
+    keep the model's values."""
     q, v, a = motion.q, motion.v, motion.a
-    Y = mech.regressor(q, v, a, kinds=kinds, actuators=actuators, p=p)[..., list(places)]
-    whole = joint_forces(mech.compiled, q, v, a, actuators, p, True, motion.time)
+    Y = mech.regressor(q, v, a, kinds=kinds, actuators=actuators, p=p)[..., list(parameter_indices)]
+    whole = compute_joint_forces(mech.compiled, q, v, a, actuators, p, True, motion.time)
     tau = motion.tau - (whole - Y @ values)
     return Y[:, motion.measured], tau[:, motion.measured]
 
@@ -225,14 +229,17 @@ def identifiable_parameters(
     Y: Array,
     known: LinearParameters,
     kinds: Sequence[str],
-    places: Sequence[int],
+    parameter_indices: Sequence[int],
     actuators: Sequence[str] | None,
     p: Values = None,
 ) -> tuple[BaseParameters, tuple[str, ...]]:
-    """Return (base parameters identifiable from the data, names of the machine's base parameters that are not)."""
+    """Return (base parameters that are identifiable from the data, names of the machine's base parameters that are
+    not)."""
     count = max(40, LEAST_ENTRIES // max(mech.nv, 1), 3 * len(known.names) // max(mech.nv, 1) + 1)
     q, v, a, free = random_motions(mech.compiled, count, 0, p)
-    random = Mechanism(free.model).regressor(q, v, a, kinds=kinds, actuators=actuators, p=p)[..., list(places)]
+    random = Mechanism(free.model).regressor(q, v, a, kinds=kinds, actuators=actuators, p=p)[
+        ..., list(parameter_indices)
+    ]
     measured = [mech.v_names.index(name) for name in actuators] if actuators else list(range(mech.nv))
     whole = base_parameters_from_regressor(random[:, measured].reshape(-1, len(known.names)), known)
     own = Y[..., list(whole.columns)].reshape(-1, whole.rank)
@@ -248,7 +255,7 @@ def identifiable_parameters(
     return found, unseen
 
 
-def with_values(model: Model, parameters: LinearParameters, values: Array) -> Model:
+def model_with_values(model: Model, parameters: LinearParameters, values: Array) -> Model:
     """Return the model with other values: masses, centres and tensors of bodies, coefficients of joints, also those
     created by a DH chain. Raises ModelError for parts of a sub-assembly."""
     bodies: dict[str, dict[str, float]] = {}
@@ -256,28 +263,28 @@ def with_values(model: Model, parameters: LinearParameters, values: Array) -> Mo
     for each, value in zip(parameters.parameters, values, strict=True):
         group = bodies if each.kind == "inertia" else joints
         group.setdefault(each.owner, {})[each.part] = float(value)
-    fields = {name: _body_fields(own) for name, own in bodies.items()}
+    fields = {name: _inertial_fields(own) for name, own in bodies.items()}
     for collection, found in (("bodies", fields), ("joints", joints)):
         for name, changes in found.items():
-            model = _with_changes(model, collection, name, changes)
+            model = _change_element(model, collection, name, changes)
     return model
 
 
-def _body_fields(own: Mapping[str, float]) -> dict[str, Any]:
-    h = Vector3(own["mx"], own["my"], own["mz"])
-    I = Symmetric3(own["Ixx"], own["Iyy"], own["Izz"], own["Ixy"], own["Ixz"], own["Iyz"])
-    mass, center, tensor = split(SpatialInertia(own["m"], h, I))
+def _inertial_fields(values: Mapping[str, float]) -> dict[str, Any]:
+    h = Vector3(values["mx"], values["my"], values["mz"])
+    I = Symmetric3(values["Ixx"], values["Iyy"], values["Izz"], values["Ixy"], values["Ixz"], values["Iyz"])
+    mass, center, tensor = split_inertia(SpatialInertia(values["m"], h, I))
     named = Inertia(ixx=tensor.xx, iyy=tensor.yy, izz=tensor.zz, ixy=tensor.xy, ixz=tensor.xz, iyz=tensor.yz)
     return {"mass": mass, "center_of_mass": tuple(center), "inertia": named}
 
 
-def _with_changes(model: Model, collection: str, name: str, changes: Mapping[str, Any]) -> Model:
+def _change_element(model: Model, collection: str, name: str, changes: Mapping[str, Any]) -> Model:
     own: tuple[Body | Joint, ...] = model.bodies if collection == "bodies" else model.joints
     if any(element.name == name for element in own):
         more = {"density": None} if collection == "bodies" else {}
         return edits.change(model, collection, name, **changes, **more)
     for chain in model.chains:
-        row = _chain_row(chain, collection, name)
+        row = _dh_chain_row(chain, collection, name)
         if row is not None:
             there = {field: value for field, value in changes.items() if hasattr(chain.rows[row], field)}
             rows = (*chain.rows[:row], replace(chain.rows[row], **there), *chain.rows[row + 1 :])
@@ -291,7 +298,7 @@ def _with_changes(model: Model, collection: str, name: str, changes: Mapping[str
     return model  # a free joint that the document does not have: it has no coefficients
 
 
-def _chain_row(chain: DHChain, collection: str, name: str) -> int | None:
+def _dh_chain_row(chain: DHChain, collection: str, name: str) -> int | None:
     """Return the index of the chain's row that a body or joint belongs to."""
     if collection == "bodies":
         return chain.bodies.index(name) - 1 if name in chain.bodies[1:] else None

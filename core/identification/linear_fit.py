@@ -1,5 +1,5 @@
 """Linear least squares with statistics (covariance, confidence intervals, correlation, whiteness of the residuals), and
-results that force fits and run fits have in common.
+the part of the results that fits of forces and fits of runs have in common.
 
 With y = Y π + e, cov e = σ² W⁻¹, the estimate has the covariance σ² (Yᵀ W Y)⁻¹, and 95 % of the intervals
 π̂ ± t √diag hold the truth (Draper and Smith, Applied Regression Analysis). Weights are one for each force, from the
@@ -25,18 +25,19 @@ METHODS: tuple[Method, ...] = ("ordinary", "weighted", "total")
 
 CONFIDENCE = 0.95
 SURELY_CORRELATED = 0.01
-"""Probability below which residuals are not white noise."""
+"""Probability, under the assumption of white noise, below which residuals count as correlated."""
 LAGS = 10
 """Number of lags of the Ljung–Box test."""
 NOISELESS_FRACTION = 1e-10
-"""Fraction of the forces below which residuals are rounding errors and get no statistics."""
+"""Fraction of the forces below which residuals count as rounding errors, without statistics."""
 UNSEEN_FRACTION = 1e-10
-"""Fraction of the largest singular value (columns scaled to one) below which a combination is not identifiable."""
+"""Fraction of the largest singular value (columns scaled to one) below which a combination of parameters is not
+identifiable."""
 
 
-class Whiteness(NamedTuple):
-    """Whiteness of one signal's residuals: correlation of neighbours, and the probability of such residuals in white
-    noise (G. Ljung, G. Box, Biometrika 65, 1978)."""
+class WhitenessTest(NamedTuple):
+    """Whiteness test of one signal's residuals: correlation of neighbours, and the probability of such residuals in
+    white noise (G. Ljung, G. Box, Biometrika 65, 1978)."""
 
     neighbours: float
     probability: float
@@ -52,7 +53,7 @@ class LinearFit:
     intervals: Array
     sigma: Array
     residuals: Array
-    whiteness: tuple[Whiteness, ...]
+    whiteness: tuple[WhitenessTest, ...]
     condition: float
     method: str
 
@@ -70,10 +71,10 @@ class LinearFit:
     @property
     def doubtful(self) -> bool:
         """True if the residuals contradict the noise model assumed by the intervals."""
-        return bool(self.correlated)
+        return bool(self.correlated_forces)
 
     @property
-    def correlated(self) -> tuple[int, ...]:
+    def correlated_forces(self) -> tuple[int, ...]:
         """Indices of forces whose residuals are not white noise (Bonferroni correction over several forces)."""
         least = SURELY_CORRELATED / max(len(self.whiteness), 1)
         return tuple(k for k, each in enumerate(self.whiteness) if each.probability < least)
@@ -101,22 +102,22 @@ def fit_linear(Y: Array, tau: Array, method: Method = "weighted") -> LinearFit:
             estimate, residuals, spread, condition = _weighted_least_squares(Y, tau, weights)
     if method == "total":
         estimate, residuals, covariance = _total_least_squares(Y, tau)
-        return with_statistics(estimate, residuals, covariance, tau, condition, method)
+        return build_linear_fit(estimate, residuals, covariance, tau, condition, method)
     variance = float(np.sum((residuals * weights) ** 2)) / (count * forces - width)
-    return with_statistics(estimate, residuals, variance * spread, tau, condition, method)
+    return build_linear_fit(estimate, residuals, variance * spread, tau, condition, method)
 
 
-def with_statistics(
+def build_linear_fit(
     estimate: Array, residuals: Array, covariance: Array, measured: Array, condition: float, method: str
 ) -> LinearFit:
-    """Build a fit from estimate, residuals (n, m) of the measured values (n, m), and covariance."""
+    """Build a fit from the estimate, the residuals (n, m) of measured values (n, m), and the covariance."""
     (count, signals), width = residuals.shape, len(estimate)
     freedom = count * signals - width
     half = float(student.ppf(0.5 + 0.5 * CONFIDENCE, freedom)) * np.sqrt(np.maximum(np.diag(covariance), 0.0))
     intervals = np.stack([estimate - half, estimate + half], axis=-1)
     sigma = np.sqrt(np.sum(residuals**2, axis=0) / max(count - width / signals, 1.0))
     noiseless = float(np.max(np.abs(residuals))) <= NOISELESS_FRACTION * float(np.max(np.abs(measured), initial=0.0))
-    white = tuple(Whiteness(0.0, 1.0) if noiseless else whiteness(column) for column in residuals.T)
+    white = tuple(WhitenessTest(0.0, 1.0) if noiseless else test_whiteness(column) for column in residuals.T)
     return LinearFit(estimate, covariance, intervals, sigma, residuals, white, condition, method)
 
 
@@ -130,7 +131,7 @@ def _weighted_least_squares(Y: Array, tau: Array, weights: Array) -> tuple[Array
         raise SimulationError(
             "Not all parameters are identifiable from the data.",
             where="trace",
-            remedy="Record a motion of all joints, faster and wider.",
+            remedy="Record a faster motion of all joints over a wider range.",
         )
     estimate = Vt.T @ ((U.T @ (tau * weights).ravel()) / sigma) / scale
     half = Vt.T / sigma / scale[:, None]
@@ -146,7 +147,9 @@ def _total_least_squares(Y: Array, tau: Array) -> tuple[Array, Array, Array]:
     last = Vt[-1]
     if abs(last[-1]) < 1e-12:
         raise SimulationError(
-            "Total least squares has no solution for these data.", where="method", remedy="Choose weighted."
+            "Total least squares has no solution for these data.",
+            where="method",
+            remedy="Choose the method 'weighted'.",
         )
     x = -last[:-1] / last[-1]
     estimate = x * size / scale
@@ -156,22 +159,22 @@ def _total_least_squares(Y: Array, tau: Array) -> tuple[Array, Array, Array]:
     return estimate, tau - Y @ estimate, covariance
 
 
-def whiteness(residuals: Array) -> Whiteness:
+def test_whiteness(residuals: Array) -> WhitenessTest:
     """Test the residuals (n,) of one signal, ordered in time, for whiteness."""
     n = len(residuals)
     x = residuals - np.mean(residuals)
     power = float(x @ x)
     lags = min(LAGS, n // 5)
     if power == 0.0 or lags < 1:
-        return Whiteness(0.0, 1.0)
+        return WhitenessTest(0.0, 1.0)
     rho = np.array([x[k:] @ x[:-k] for k in range(1, lags + 1)]) / power
     score = n * (n + 2) * float(np.sum(rho**2 / (n - np.arange(1, lags + 1))))
-    return Whiteness(float(rho[0]), float(chi2.sf(score, lags)))
+    return WhitenessTest(float(rho[0]), float(chi2.sf(score, lags)))
 
 
 class Validation(NamedTuple):
-    """Validation on rows held back from the fit. time (n,); measured, predicted (n, m); rms (m,), in the unit of each;
-    relative (m,) rms of the error over that of the measured values."""
+    """Validation with rows that are held back from the fit. time (n,); measured, predicted (n, m); rms (m,), in the
+    unit of each; relative (m,) rms of the error over that of the measured values."""
 
     time: Array
     measured: Array
@@ -189,7 +192,7 @@ class Validation(NamedTuple):
         return np.asarray(self.rms / np.where(size > 0.0, size, 1.0))
 
 
-class Fitted:
+class FitResult:
     """Result of a fit. names (r,) of the estimated quantities; fit : estimates with intervals; measured (n, m) at the
     rows of the fit, one column per force or channel."""
 

@@ -18,19 +18,19 @@ from scipy.interpolate import CubicSpline, UnivariateSpline, make_interp_spline
 from scipy.signal import butter, sosfiltfilt
 
 from core.errors import ModelError
-from core.identification.measured_trace import Trace
+from core.identification.measured_trace import MeasuredTrace
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.simulation.run.recorded import run_of
+from core.simulation.run.recorded import build_recorded_run
 
 Array = NDArray[np.float64]
 
 ORDER = 4
 """Order of the Butterworth filter, in each direction."""
 KEPT_BAND = 0.8
-"""Bandwidth kept after thinning the rows, relative to the cut-off frequency."""
+"""Bandwidth that remains after rows are thinned, relative to the cut-off frequency."""
 RANDOM_FRACTION = 1e-9
-"""Noise relative to a signal below which it is ignored: splines then interpolate the points."""
+"""Noise, relative to a signal, below which it is ignored: splines then interpolate the points."""
 UNEVEN_FRACTION = 1e-3
 """Relative variation of the time step that is accepted without resampling."""
 
@@ -48,13 +48,13 @@ class Preparation(NamedTuple):
 
 
 UNFILTERED = Preparation()
-"""Preparation by smoothing splines, keeping all rows."""
+"""Preparation by smoothing splines that keeps all rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredMotion:
     """Prepared motion. time (n,), q (n, nq), v, a, tau (n, nv); measured (nv,) True where tau was measured; notes :
-    steps of the preparation."""
+    what the preparation did."""
 
     time: Array
     q: Array
@@ -68,33 +68,36 @@ class MeasuredMotion:
         return len(self.time)
 
 
-def measured_motion(mech: Mechanism, trace: Trace, how: Preparation = UNFILTERED, p: Values = None) -> MeasuredMotion:
-    """Prepare the motion of a trace, with loops closed. Raises ModelError for missing coordinates or forces."""
-    _check_trace(mech, trace, how)
+def prepare_measured_motion(
+    mech: Mechanism, trace: MeasuredTrace, preparation: Preparation = UNFILTERED, p: Values = None
+) -> MeasuredMotion:
+    """Prepare the motion of a trace, with loops closed. Raises ModelError if coordinates or forces are missing."""
+    _check_trace(mech, trace, preparation)
     notes: list[str] = []
-    time, signals = _evenly_sampled(trace, notes)
+    time, signals = _resample_evenly(trace, notes)
     step = float(time[1] - time[0])
-    if how.cutoff is not None:
-        if not 0.0 < how.cutoff < 0.5 / step:
+    if preparation.cutoff is not None:
+        if not 0.0 < preparation.cutoff < 0.5 / step:
             raise ModelError(
-                f"A filter cut-off of {how.cutoff:g} Hz does not suit a sampling rate of {1.0 / step:.4g} Hz.",
+                f"A filter cut-off of {preparation.cutoff:g} Hz is not possible with a sampling rate of "
+                f"{1.0 / step:.4g} Hz.",
                 where="cutoff",
                 remedy=f"Give a cut-off between 0 and {0.5 / step:.4g} Hz.",
             )
-        sections = butter(ORDER, how.cutoff, fs=1.0 / step, output="sos")
-        signals = {name: _filtered(sections, values) for name, values in signals.items()}
-        notes.append(f"Butterworth filter of order {ORDER}, forward and backward, {how.cutoff:g} Hz")
-    q, v, a = _states_of_signals(mech, time, signals, how, p, notes)
+        sections = butter(ORDER, preparation.cutoff, fs=1.0 / step, output="sos")
+        signals = {name: _filter_signal(sections, values) for name, values in signals.items()}
+        notes.append(f"Butterworth filter of order {ORDER}, forward and backward, {preparation.cutoff:g} Hz")
+    q, v, a = _states_from_signals(mech, time, signals, preparation, p, notes)
     tau = np.zeros((len(time), mech.nv))
     measured = np.zeros(mech.nv, dtype=bool)
     for k, name in enumerate(mech.v_names):
         if f"{name}.tau" in signals:
             tau[:, k], measured[k] = signals[f"{name}.tau"], True
-    chosen = _chosen_rows(time, how, notes)
+    chosen = _choose_rows(time, preparation, notes)
     return MeasuredMotion(time[chosen], q[chosen], v[chosen], a[chosen], tau[chosen], measured, tuple(notes))
 
 
-def _check_trace(mech: Mechanism, trace: Trace, how: Preparation) -> None:
+def _check_trace(mech: Mechanism, trace: MeasuredTrace, preparation: Preparation) -> None:
     positions = trace.of("q")
     missing = [name for name in mech.q_names if name not in positions]
     if missing and (not mech.constrained or not positions):
@@ -109,11 +112,11 @@ def _check_trace(mech: Mechanism, trace: Trace, how: Preparation) -> None:
             where="trace",
             remedy="Assign a column, for example joint1.tau=torque, or fit a run, which needs only motion.",
         )
-    if how.rate is not None and not how.rate > 0.0:
+    if preparation.rate is not None and not preparation.rate > 0.0:
         raise ModelError("The rate must be positive.", where="rate", remedy="Give Hz.")
 
 
-def _evenly_sampled(trace: Trace, notes: list[str]) -> tuple[Array, dict[str, Array]]:
+def _resample_evenly(trace: MeasuredTrace, notes: list[str]) -> tuple[Array, dict[str, Array]]:
     """Resample the signals to evenly spaced times."""
     steps = np.diff(trace.time)
     step = float(np.median(steps))
@@ -125,12 +128,12 @@ def _evenly_sampled(trace: Trace, notes: list[str]) -> tuple[Array, dict[str, Ar
     return time, {name: CubicSpline(trace.time, values)(time) for name, values in trace.signals.items()}
 
 
-def _filtered(sections: Array, values: Array) -> Array:
+def _filter_signal(sections: Array, values: Array) -> Array:
     return np.asarray(sosfiltfilt(sections, values, padlen=min(len(values) - 1, 300)))
 
 
-def noise_of(values: Array) -> float:
-    """Estimate the standard deviation of noise from tenth-order differences, to which smooth motion contributes
+def estimate_noise(values: Array) -> float:
+    """Estimate the standard deviation of the noise from tenth-order differences, to which a smooth motion contributes
     nothing."""
     order = 10
     differences = np.diff(values, order)
@@ -140,11 +143,11 @@ def noise_of(values: Array) -> float:
     return size / math.sqrt(math.comb(2 * order, order))
 
 
-def spline_derivatives(
+def fit_spline_with_derivatives(
     time: Array, values: Array, smooth: bool, notes: list[str], name: str
 ) -> tuple[Array, Array, Array]:
     """Return values, first and second derivatives of a quintic spline."""
-    sigma = noise_of(values) if smooth else 0.0
+    sigma = estimate_noise(values) if smooth else 0.0
     if sigma <= RANDOM_FRACTION * max(float(np.ptp(values)), 1e-12):
         spline = make_interp_spline(time, values, k=5)
         return values, spline.derivative()(time), spline.derivative(2)(time)
@@ -153,12 +156,12 @@ def spline_derivatives(
     return fitted(time), fitted.derivative()(time), fitted.derivative(2)(time)
 
 
-def _states_of_signals(
-    mech: Mechanism, time: Array, signals: dict[str, Array], how: Preparation, p: Values, notes: list[str]
+def _states_from_signals(
+    mech: Mechanism, time: Array, signals: dict[str, Array], preparation: Preparation, p: Values, notes: list[str]
 ) -> tuple[Array, Array, Array]:
-    smooth = how.cutoff is None
+    smooth = preparation.cutoff is None
     if mech.constrained:
-        return _closed_states(mech, time, signals, smooth, p, notes)
+        return _states_with_closed_loops(mech, time, signals, smooth, p, notes)
     q = np.column_stack([signals[f"{name}.q"] for name in mech.q_names])
     v, a = np.zeros((2, len(time), mech.nv))
     for k, name in enumerate(mech.v_names):
@@ -170,32 +173,36 @@ def _states_of_signals(
             )
         if name in mech.q_names:
             at = mech.q_names.index(name)
-            q[:, at], v[:, k], a[:, k] = spline_derivatives(time, q[:, at], smooth, notes, f"{name}.q")
+            q[:, at], v[:, k], a[:, k] = fit_spline_with_derivatives(time, q[:, at], smooth, notes, f"{name}.q")
         if f"{name}.v" in signals:
-            v[:, k], a[:, k], _ = spline_derivatives(time, signals[f"{name}.v"], smooth, notes, f"{name}.v")
+            v[:, k], a[:, k], _ = fit_spline_with_derivatives(time, signals[f"{name}.v"], smooth, notes, f"{name}.v")
         if f"{name}.a" in signals:
             a[:, k] = signals[f"{name}.a"]
     return q, v, a
 
 
-def _closed_states(
+def _states_with_closed_loops(
     mech: Mechanism, time: Array, signals: dict[str, Array], smooth: bool, p: Values, notes: list[str]
 ) -> tuple[Array, Array, Array]:
-    """Smooth the measured coordinates of a machine with loops, and compute all others from loop closure."""
+    """Smooth the measured coordinates of a machine with loops, and compute all others by loop closure."""
     given = {name: signals[f"{name}.q"] for name in mech.q_names if f"{name}.q" in signals}
-    columns = {name: spline_derivatives(time, values, smooth, notes, f"{name}.q")[0] for name, values in given.items()}
+    columns = {
+        name: fit_spline_with_derivatives(time, values, smooth, notes, f"{name}.q")[0] for name, values in given.items()
+    }
     names = ("time", *(f"{name}.q" for name in columns))
     numbers = np.column_stack([time, *columns.values()])
     values = dict(zip(mech.p_names, mech.parameter_values(p).tolist(), strict=True))
-    run = run_of(mech, values, names, numbers, {}, "trace")
+    run = build_recorded_run(mech, values, names, numbers, {}, "trace")
     return run.q, run.v, run.a
 
 
-def _chosen_rows(time: Array, how: Preparation, notes: list[str]) -> NDArray[np.int64]:
-    """Choose the rows to use."""
+def _choose_rows(time: Array, preparation: Preparation, notes: list[str]) -> NDArray[np.int64]:
+    """Choose the rows to be used."""
     rate = 1.0 / float(time[1] - time[0])
-    trim = how.trim if how.trim is not None else (1.0 / how.cutoff if how.cutoff else 0.0)
-    wanted = how.rate or (rate if how.cutoff is None else 2.0 * how.cutoff / KEPT_BAND)
+    trim = (
+        preparation.trim if preparation.trim is not None else (1.0 / preparation.cutoff if preparation.cutoff else 0.0)
+    )
+    wanted = preparation.rate or (rate if preparation.cutoff is None else 2.0 * preparation.cutoff / KEPT_BAND)
     stride = max(1, round(rate / wanted))
     first, last = np.searchsorted(time, [time[0] + trim, time[-1] - trim + 1e-12])
     rows = np.arange(first, last, stride, dtype=np.int64)

@@ -11,5 +11,5 @@ class Continuous(Revolute):
     """Rotation about z without limits."""
 
     name, title = "continuous", "Continuous"
-    help = "Turns about its axis, any number of turns: limits do not count."
+    help = "Turns about its axis without limits."
     limited = False

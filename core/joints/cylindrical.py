@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from core.joints.kind import (
     Columns,
+    ConstantSubspaceKind,
     Elementary,
     Forbidden,
     Scalars,
-    SteadyKind,
-    angle,
-    on_axis,
-    parallel,
-    sliding,
-    turning,
+    measure_angle_about_z,
+    parallel_axes_residuals,
+    point_on_axis_residuals,
+    rotation_column,
+    translation_column,
 )
 from core.later import dataclass
 from core.numerics.spatial.pose import Pose
@@ -23,7 +23,7 @@ from core.numerics.spatial.vector import ZERO, Force, Vector3, Z
 
 
 @dataclass(frozen=True)
-class Cylindrical(SteadyKind):
+class Cylindrical(ConstantSubspaceKind):
     """Rotation about z and translation along z."""
 
     name, title = "cylindrical", "Cylindrical"
@@ -41,13 +41,13 @@ class Cylindrical(SteadyKind):
         return Pose(about_z(q[0]), Vector3(0.0, 0.0, q[1]))
 
     def subspace(self, q: Scalars) -> Columns:
-        return (turning(Z), sliding(Z))
+        return (rotation_column(Z), translation_column(Z))
 
     def residual(self, X_ab: Pose) -> list[Scalar]:
-        return on_axis(X_ab) + parallel(X_ab.rotation)
+        return point_on_axis_residuals(X_ab) + parallel_axes_residuals(X_ab.rotation)
 
     def measure(self, X_ab: Pose) -> Measured:
-        value, wrench = angle(X_ab)
+        value, wrench = measure_angle_about_z(X_ab)
         return Measured((value, X_ab.position.z), (wrench, Force(ZERO, Z)))
 
     def elementary(self) -> tuple[Elementary, ...]:

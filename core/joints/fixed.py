@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from core.joints.kind import (
     Columns,
+    ConstantSubspaceKind,
     Elementary,
-    Exchange,
     Forbidden,
+    JointReplacement,
     Scalars,
-    SteadyKind,
-    aligned,
-    coincident,
+    aligned_frames_residuals,
+    coincident_origin_residuals,
     cosine_of_angle,
 )
 from core.later import dataclass
@@ -20,20 +20,20 @@ from core.numerics.spatial.scalar import Scalar
 
 
 @dataclass(frozen=True)
-class Fixed(SteadyKind):
+class Fixed(ConstantSubspaceKind):
     """Rigid connection: no motion."""
 
     name, title = "fixed", "Fixed"
-    help = "Holds two bodies together as if they were one."
+    help = "Connects two bodies rigidly."
     coordinates, coordinate_dimensions = (), ()
     uses = ()
     counts_turns = False
     direction_rows = slice(3, 6)
     forbidden = Forbidden("all", "all")
     releases = (
-        Exchange("spherical", ("rotation", "rotation", "rotation")),
-        Exchange("revolute", ("rotation",), axis="rotation"),
-        Exchange("prismatic", ("translation",), axis="translation"),
+        JointReplacement("spherical", ("rotation", "rotation", "rotation")),
+        JointReplacement("revolute", ("rotation",), axis="rotation"),
+        JointReplacement("prismatic", ("translation",), axis="translation"),
     )
 
     def pose(self, q: Scalars) -> Pose:
@@ -43,7 +43,7 @@ class Fixed(SteadyKind):
         return ()
 
     def residual(self, X_ab: Pose) -> list[Scalar]:
-        return coincident(X_ab) + aligned(X_ab.rotation)
+        return coincident_origin_residuals(X_ab) + aligned_frames_residuals(X_ab.rotation)
 
     def measure(self, X_ab: Pose) -> Measured:
         return Measured((), ())

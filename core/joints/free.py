@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.joints.kind import Columns, Elementary, Forbidden, Scalars, SteadyKind, sliding, turning
+from core.joints.kind import (
+    Columns,
+    ConstantSubspaceKind,
+    Elementary,
+    Forbidden,
+    Scalars,
+    rotation_column,
+    translation_column,
+)
 from core.later import dataclass
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import Measured
 from core.numerics.spatial.rotation import (
     from_quaternion,
     quaternion_difference,
-    quaternion_of,
+    quaternion_from_rotation,
     quaternion_rate,
     rotation_vector,
 )
@@ -23,11 +31,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Free(SteadyKind):
+class Free(ConstantSubspaceKind):
     """Free motion with six degrees of freedom: position of b in a, then the quaternion; speeds [ω; v] in b's axes."""
 
     name, title = "free", "Free"
-    help = "Moves and turns in any way; a body without a joint moves so against the ground."
+    help = "Moves and turns freely, as a body without a joint does relative to the ground."
     coordinates = ("x", "y", "z", "qx", "qy", "qz", "qw")
     coordinate_dimensions = ("length",) * 3 + ("none",) * 4
     speeds = ("wx", "wy", "wz", "vx", "vy", "vz")
@@ -44,7 +52,7 @@ class Free(SteadyKind):
         return Pose(from_quaternion(q[3:]), Vector3(*q[:3]))
 
     def subspace(self, q: Scalars) -> Columns:
-        return (*map(turning, (X, Y, Z)), *map(sliding, (X, Y, Z)))
+        return (*map(rotation_column, (X, Y, Z)), *map(translation_column, (X, Y, Z)))
 
     def residual(self, X_ab: Pose) -> list[Scalar]:
         return []
@@ -53,7 +61,7 @@ class Free(SteadyKind):
         R = X_ab.rotation
         turns = tuple(Force(axis, ZERO) for axis in R.columns())
         slides = tuple(Force(ZERO, axis) for axis in R.columns())
-        return Measured((*X_ab.position, *quaternion_of(R)), (*turns, *slides))
+        return Measured((*X_ab.position, *quaternion_from_rotation(R)), (*turns, *slides))
 
     def rate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         return (*from_quaternion(q[3:]).act(Vector3(*v[3:])), *quaternion_rate(q[3:], v[:3]))
@@ -68,21 +76,23 @@ class Free(SteadyKind):
 
     @classmethod
     def moved(cls, q: Array, step: Array) -> Array:
-        """Displace along the screw of constant velocity in b's axes (Murray, Li, Sastry 1994, 2.36)."""
+        """Displace by the exponential of a constant twist in b's axes (Murray, Li, Sastry 1994, 2.36)."""
         from core.joints import quaternions
 
         turn, shift = step[..., :3], step[..., 3:]
-        position = q[..., :3] + quaternions.rotated(quaternions.unit(q[..., 3:]), quaternions.swept(turn, shift))
-        return quaternions.joined(position, quaternions.moved(q[..., 3:], turn))
+        position = q[..., :3] + quaternions.rotate_vector(
+            quaternions.normalise_quaternion(q[..., 3:]), quaternions.screw_displacement(turn, shift)
+        )
+        return quaternions.concatenate_parts(position, quaternions.rotate_quaternion(q[..., 3:], turn))
 
     @classmethod
     def between(cls, q0: Array, q1: Array) -> Array:
         from core.joints import quaternions
 
-        turn = quaternions.between(q0[..., 3:], q1[..., 3:])
-        back = quaternions.conjugate(quaternions.unit(q0[..., 3:]))
-        shift = quaternions.rotated(back, q1[..., :3] - q0[..., :3])
-        return quaternions.joined(turn, quaternions.screw_velocity(turn, shift))
+        turn = quaternions.rotation_vector_between(q0[..., 3:], q1[..., 3:])
+        back = quaternions.conjugate_quaternion(quaternions.normalise_quaternion(q0[..., 3:]))
+        shift = quaternions.rotate_vector(back, q1[..., :3] - q0[..., :3])
+        return quaternions.concatenate_parts(turn, quaternions.screw_velocity(turn, shift))
 
     def elementary(self) -> tuple[Elementary, ...]:
         return (Elementary("F"),)

@@ -17,7 +17,7 @@ from core.later import dataclass
 from core.numerics.spatial.pose import IDENTITY, Pose
 from core.numerics.spatial.relative_measures import Measured
 from core.numerics.spatial.rotation import IDENTITY as NO_ROTATION
-from core.numerics.spatial.rotation import ROUNDING_TOLERANCE, Rotation, from_axes, from_z, normalised, twist
+from core.numerics.spatial.rotation import ROUNDING_TOLERANCE, Rotation, from_axes, from_z, twist_angle, unit_vector
 from core.numerics.spatial.scalar import Scalar, minus, plus, times
 from core.numerics.spatial.vector import ZERO, ZERO_MOTION, Force, Motion, Vector3, Z
 
@@ -80,8 +80,8 @@ class Forbidden(NamedTuple):
     rotations: Directions
 
 
-class Exchange(NamedTuple):
-    """Joint kind with fewer constraints that can replace a joint."""
+class JointReplacement(NamedTuple):
+    """A joint kind with fewer constraints that can replace an overconstrained joint."""
 
     kind: str
     frees: tuple[str, ...]
@@ -94,21 +94,21 @@ class Exchange(NamedTuple):
 
 @dataclass(frozen=True)
 class JointKind(ABC):
-    """Joint kind. Members without a default must be defined; the defaults of the others are correct for any joint, if
-    slow."""
+    """Joint kind. Members without a default must be defined; the defaults of the others are correct for any joint, but
+    may be slow."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     help: ClassVar[str]
-    """Possible motion of frame b, in one sentence."""
+    """Description of the possible motion of frame b, in one sentence."""
     coordinates: ClassVar[tuple[str, ...]]
     """Suffixes of the coordinates' names; ('',) for a single coordinate."""
     coordinate_dimensions: ClassVar[tuple[str, ...]]
     """Dimension of each coordinate: "angle" (rad), "length" (m) or "none"."""
     uses: ClassVar[tuple[str, ...]]
-    """Fields that the kind uses, of axis, second_axis, pitch."""
+    """Document fields that the kind uses, out of axis, second_axis, pitch."""
     counts_turns: ClassVar[bool]
-    """True if its angles can be measured only up to whole turns."""
+    """True if its angles can be measured only up to whole turns, so that turns must be counted."""
 
     # what follows from the coordinates where a kind does not state it
     speeds: ClassVar[tuple[str, ...]] = ()
@@ -128,18 +128,18 @@ class JointKind(ABC):
     quaternion: ClassVar[int | None] = None
     """Index of the first of four coordinates that are a quaternion x, y, z, w."""
     position: ClassVar[tuple[str, ...]] = ()
-    """Coordinates that are the position x, y, z of b's origin in a, where the speeds are not their rates."""
+    """Coordinates that are the position x, y, z of b's origin in a and whose rates are not the speeds."""
     direction_rows: ClassVar[slice | None] = None
     """Rows of the residual that compare directions; they also vanish for opposite directions."""
     forbidden: ClassVar[Forbidden | None] = None
-    """Constrained directions; None: they have no names, and the joint's constraints are numbered."""
+    """Constrained directions; None if they have no names, in which case the joint's constraints are numbered."""
     balls: ClassVar[tuple[tuple[int, ...], ...]] = ()
     """Groups of adjacent speeds that are components of one vector in orthogonal axes; dry friction opposes the vector
-    as a whole. Other speeds have friction one by one."""
+    as a whole. Each other speed has friction of its own."""
     bearing: ClassVar[Bearing] = "none"
-    """Directions in which its bearing carries force, where friction due to reaction forces is defined."""
-    releases: ClassVar[tuple[Exchange, ...]] = ()
-    """Joint kinds with fewer constraints that may replace it where the mechanism is overconstrained; standard parts
+    """Directions in which its bearing carries force; they determine the friction due to reaction forces."""
+    releases: ClassVar[tuple[JointReplacement, ...]] = ()
+    """Joint kinds with fewer constraints that may replace the joint in an overconstrained mechanism; standard parts
     first."""
     ready_made: ClassVar[bool] = False
     """True if the joint is a standard part; proposals prefer those."""
@@ -149,7 +149,7 @@ class JointKind(ABC):
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         if {"coordinates", "coordinate_dimensions"} <= vars(cls).keys():
-            _set_derived_facts(cls)
+            _set_derived_members(cls)
 
     @classmethod
     def is_hinge(cls) -> bool:
@@ -173,7 +173,7 @@ class JointKind(ABC):
 
         axis, second_axis : directions in a; pitch : m per revolution
         """
-        return cls(), from_z(normalised(axis)) if cls.uses else NO_ROTATION
+        return cls(), from_z(unit_vector(axis)) if cls.uses else NO_ROTATION
 
     @abstractmethod
     def pose(self, q: Scalars) -> Pose:
@@ -189,8 +189,8 @@ class JointKind(ABC):
 
     @abstractmethod
     def residual(self, X_ab: Pose) -> list[Scalar]:
-        """Return 6 − nv constraint residuals (m, rad), zero where the pose of frame b in frame a is one the joint
-        allows."""
+        """Return 6 − nv constraint residuals (m, rad), which are zero if the joint admits the pose of frame b in frame
+        a."""
 
     @abstractmethod
     def measure(self, X_ab: Pose) -> Measured:
@@ -206,8 +206,8 @@ class JointKind(ABC):
         return tuple(minus(a, b) for a, b in zip(q, rest, strict=True))
 
     def carried(self, v: Scalars) -> Scalars | None:
-        """Return the acceleration along the speeds' axes in addition to v̇ that comes from the rotation of these axes,
-        such as ω × v for a velocity in body axes; None if there is none."""
+        """Return the part of the acceleration along the speeds' axes, in addition to v̇, that is due to the rotation of
+        these axes, such as ω × v for a velocity in body axes; None if there is none."""
         return None
 
     @classmethod
@@ -221,17 +221,17 @@ class JointKind(ABC):
         return q1 - q0
 
     def elementary(self) -> tuple[Elementary, ...] | None:
-        """Return joints in series that make the same motion: pose = Π frame · motion · frame⁻¹. None if there are none;
-        loops with this joint are then closed by iteration."""
+        """Return elementary joints in series that produce the same motion: pose = Π frame · motion · frame⁻¹. None if
+        there are none; loops with this joint are then closed by iteration."""
         return None
 
     def facing(self, X_ab: Pose) -> Scalar | None:
-        """Return a cosine that is positive where the joint's axes point the right way; None if there is no wrong
-        way."""
+        """Return a cosine that is positive where the joint's axes have the correct orientation; None if both
+        orientations are correct."""
         return None
 
 
-class SteadyKind(JointKind):
+class ConstantSubspaceKind(JointKind):
     """Joint kind whose motion subspace is constant in b's axes."""
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
@@ -239,8 +239,8 @@ class SteadyKind(JointKind):
         return ZERO_MOTION
 
 
-def _set_derived_facts(cls: type[JointKind]) -> None:
-    """Set the facts that follow from the coordinates. Raises KindError where facts or members are inconsistent."""
+def _set_derived_members(cls: type[JointKind]) -> None:
+    """Set the class members that follow from the coordinates. Raises KindError where members are inconsistent."""
     rates = tuple(RATES[dimension] for dimension in cls.coordinate_dimensions)
     derived = {"speeds": cls.coordinates, "speed_dimensions": rates, "neutral": (0.0,) * len(rates)}
     for fact, value in derived.items():
@@ -250,24 +250,24 @@ def _set_derived_facts(cls: type[JointKind]) -> None:
     if not (cls.nq == len(rates) == len(cls.neutral) and cls.nv == len(cls.speed_dimensions) <= 6):
         raise KindError(f"{cls.__name__}: give each coordinate a suffix, a dimension and a neutral value.")
     for member in ("rate", "displacement", "moved", "between"):
-        if cls.nq != cls.nv and _keeps_default(cls, member):
+        if cls.nq != cls.nv and _has_default_member(cls, member):
             raise KindError(f"{cls.__name__}: its speeds are not the rates of its coordinates, so define '{member}'.")
-        if cls.nq == cls.nv and member != "displacement" and not _keeps_default(cls, member):
+        if cls.nq == cls.nv and member != "displacement" and not _has_default_member(cls, member):
             raise KindError(
                 f"{cls.__name__}: with as many speeds as coordinates, speeds must be the coordinates' rates; "
                 f"remove '{member}'."
             )
-    if _keeps_default(cls, "read") and not set(cls.uses) <= {"axis"}:
-        raise KindError(f"{cls.__name__}: it uses more fields than 'axis', so define 'read'.")
+    if _has_default_member(cls, "read") and not set(cls.uses) <= {"axis"}:
+        raise KindError(f"{cls.__name__}: it uses more fields than 'axis', so it must define 'read'.")
 
 
-def _keeps_default(cls: type[JointKind], member: str) -> bool:
-    """Return True if a kind keeps the default of a member."""
+def _has_default_member(cls: type[JointKind], member: str) -> bool:
+    """Return True if a kind does not override the default of a member."""
     own, base = (getattr(owner, member) for owner in (cls, JointKind))
     return getattr(own, "__func__", own) is getattr(base, "__func__", base)
 
 
-def coordinates_of(X_a: Pose, X_b: Pose, law: JointKind, _: Any) -> Measured:
+def measure_joint_coordinates(X_a: Pose, X_b: Pose, law: JointKind, _: Any) -> Measured:
     """Measure a joint's coordinates between its frames, and per speed the wrench on b about b's origin, world axes."""
     values, wrenches = law.measure(X_a.inverse() @ X_b)
     turn = X_a.rotation
@@ -275,8 +275,8 @@ def coordinates_of(X_a: Pose, X_b: Pose, law: JointKind, _: Any) -> Measured:
 
 
 @dataclass(frozen=True)
-class Reversed:
-    """Joint that gives the motion of a relative to b, with the coordinates of b relative to a.
+class ReversedJoint:
+    """Joint with its frames exchanged: the motion of a relative to b, with the coordinates of b relative to a.
 
     X_ba = X_ab⁻¹; V of a in b, in a's axes = −X_ab V_ab, whose rate is −X_ab (Ṡ v) since V_ab × V_ab = 0.
     """
@@ -319,20 +319,20 @@ class Reversed:
         return self.law.carried(v)
 
 
-def turning(axis: Vector3) -> Motion:
+def rotation_column(axis: Vector3) -> Motion:
     """Return the column of a rotation about an axis."""
     return Motion(axis, ZERO)
 
 
-def sliding(axis: Vector3) -> Motion:
+def translation_column(axis: Vector3) -> Motion:
     """Return the column of a translation along an axis."""
     return Motion(ZERO, axis)
 
 
 def canonical_frame(axis: Sequence[Scalar], second_axis: Sequence[Scalar]) -> tuple[Vector3, Rotation]:
-    """Return the second axis of a joint in its canonical frame c (a unit vector), and R_ac; z of c is the joint's axis
-    and y lies in the half plane of the second axis. Raises ModelError where the two are parallel."""
-    first, second = normalised(axis), normalised(second_axis)
+    """Return the second axis of a joint in its canonical frame c (a unit vector), and R_ac; z of c is the joint's axis,
+    and y lies in the half plane of the second axis. Raises ModelError if the two axes are parallel."""
+    first, second = unit_vector(axis), unit_vector(second_axis)
     along = first.dot(second)
     if isinstance(along, float) and abs(along) > 1.0 - ROUNDING_TOLERANCE:
         raise ModelError(
@@ -344,28 +344,28 @@ def canonical_frame(axis: Sequence[Scalar], second_axis: Sequence[Scalar]) -> tu
     return R_ac.act_back(second), R_ac
 
 
-def angle(X_ab: Pose) -> tuple[Scalar, Force]:
+def measure_angle_about_z(X_ab: Pose) -> tuple[Scalar, Force]:
     """Return the angle about z, −π … π, and the wrench that gives its rate."""
-    value, g = twist(X_ab.rotation, Z)
+    value, g = twist_angle(X_ab.rotation, Z)
     return value, Force(g, ZERO)
 
 
-def coincident(X: Pose) -> list[Scalar]:
+def coincident_origin_residuals(X: Pose) -> list[Scalar]:
     """Residuals of coincident origins."""
     return list(X.position)
 
 
-def on_axis(X: Pose) -> list[Scalar]:
+def point_on_axis_residuals(X: Pose) -> list[Scalar]:
     """Residuals of b's origin on a's axis."""
     return [X.position.x, X.position.y]
 
 
-def parallel(R: Rotation) -> list[Scalar]:
+def parallel_axes_residuals(R: Rotation) -> list[Scalar]:
     """Residuals of parallel z axes: x and y components in a of b's z axis."""
     return [R.x.z, R.y.z]
 
 
-def aligned(R: Rotation) -> list[Scalar]:
+def aligned_frames_residuals(R: Rotation) -> list[Scalar]:
     """Residuals of aligned frames: the axial vector of R (sin φ n)."""
     return [
         times(0.5, minus(R.z.y, R.y.z)),

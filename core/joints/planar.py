@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from core.joints.kind import Columns, Elementary, Forbidden, JointKind, Scalars, angle, parallel, sliding, turning
+from core.joints.kind import (
+    Columns,
+    Elementary,
+    Forbidden,
+    JointKind,
+    Scalars,
+    measure_angle_about_z,
+    parallel_axes_residuals,
+    rotation_column,
+    translation_column,
+)
 from core.later import dataclass
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import Measured
@@ -16,7 +26,7 @@ class Planar(JointKind):
     """Translation in the plane normal to z, in a's axes, and rotation about z."""
 
     name, title = "planar", "Planar"
-    help = "Slides in the plane across its axis, and turns about the axis."
+    help = "Slides in the plane normal to its axis, and turns about the axis."
     coordinates, coordinate_dimensions = ("x", "y", "angle"), ("length", "length", "angle")
     uses = ("axis",)
     counts_turns = True
@@ -30,18 +40,18 @@ class Planar(JointKind):
 
     def subspace(self, q: Scalars) -> Columns:
         R = about_z(q[2])
-        return (sliding(R.act_back(X)), sliding(R.act_back(Y)), turning(Z))
+        return (translation_column(R.act_back(X)), translation_column(R.act_back(Y)), rotation_column(Z))
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         # d/dt (Rᵀ ṗ) at constant ṗ = −ω × Rᵀ ṗ
         linear = about_z(q[2]).act_back(Vector3(v[0], v[1], 0.0))
-        return sliding(linear.cross(Z.scaled(v[2])))
+        return translation_column(linear.cross(Z.scaled(v[2])))
 
     def residual(self, X_ab: Pose) -> list[Scalar]:
-        return [X_ab.position.z, *parallel(X_ab.rotation)]
+        return [X_ab.position.z, *parallel_axes_residuals(X_ab.rotation)]
 
     def measure(self, X_ab: Pose) -> Measured:
-        value, wrench = angle(X_ab)
+        value, wrench = measure_angle_about_z(X_ab)
         return Measured((X_ab.position.x, X_ab.position.y, value), (Force(ZERO, X), Force(ZERO, Y), wrench))
 
     def elementary(self) -> tuple[Elementary, ...]:

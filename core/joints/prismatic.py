@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from core.joints.kind import (
     Columns,
+    ConstantSubspaceKind,
     Elementary,
-    Exchange,
     Forbidden,
+    JointReplacement,
     Scalars,
-    SteadyKind,
-    aligned,
+    aligned_frames_residuals,
     cosine_of_angle,
-    on_axis,
-    sliding,
+    point_on_axis_residuals,
+    translation_column,
 )
 from core.later import dataclass
 from core.numerics.spatial.pose import Pose
@@ -23,7 +23,7 @@ from core.numerics.spatial.vector import ZERO, Force, Vector3, Z
 
 
 @dataclass(frozen=True)
-class Prismatic(SteadyKind):
+class Prismatic(ConstantSubspaceKind):
     """Translation along z."""
 
     name, title = "prismatic", "Prismatic"
@@ -36,18 +36,18 @@ class Prismatic(SteadyKind):
     forbidden = Forbidden("across", "all")
     bearing = "guide"
     releases = (
-        Exchange("cylindrical", ("rotation along",)),
-        Exchange("planar", ("translation", "rotation across"), axis="rotation"),
+        JointReplacement("cylindrical", ("rotation along",)),
+        JointReplacement("planar", ("translation", "rotation across"), axis="rotation"),
     )
 
     def pose(self, q: Scalars) -> Pose:
         return Pose(NO_ROTATION, Vector3(0.0, 0.0, q[0]))
 
     def subspace(self, q: Scalars) -> Columns:
-        return (sliding(Z),)
+        return (translation_column(Z),)
 
     def residual(self, X_ab: Pose) -> list[Scalar]:
-        return on_axis(X_ab) + aligned(X_ab.rotation)
+        return point_on_axis_residuals(X_ab) + aligned_frames_residuals(X_ab.rotation)
 
     def measure(self, X_ab: Pose) -> Measured:
         return Measured((X_ab.position.z,), (Force(ZERO, Z),))

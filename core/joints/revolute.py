@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from core.joints.kind import (
     Columns,
+    ConstantSubspaceKind,
     Elementary,
-    Exchange,
     Forbidden,
+    JointReplacement,
     Scalars,
-    SteadyKind,
-    angle,
-    coincident,
-    parallel,
-    turning,
+    coincident_origin_residuals,
+    measure_angle_about_z,
+    parallel_axes_residuals,
+    rotation_column,
 )
 from core.later import dataclass
 from core.numerics.spatial.pose import Pose
@@ -23,7 +23,7 @@ from core.numerics.spatial.vector import ZERO, Z
 
 
 @dataclass(frozen=True)
-class Revolute(SteadyKind):
+class Revolute(ConstantSubspaceKind):
     """Rotation about z."""
 
     name, title = "revolute", "Revolute"
@@ -36,22 +36,22 @@ class Revolute(SteadyKind):
     forbidden = Forbidden("all", "across")
     bearing = "pin"
     releases = (
-        Exchange("spherical", ("rotation", "rotation")),
-        Exchange("cylindrical", ("translation along",)),
-        Exchange("universal", ("rotation",), second_axis="rotation"),
+        JointReplacement("spherical", ("rotation", "rotation")),
+        JointReplacement("cylindrical", ("translation along",)),
+        JointReplacement("universal", ("rotation",), second_axis="rotation"),
     )
 
     def pose(self, q: Scalars) -> Pose:
         return Pose(about_z(q[0]), ZERO)
 
     def subspace(self, q: Scalars) -> Columns:
-        return (turning(Z),)
+        return (rotation_column(Z),)
 
     def residual(self, X_ab: Pose) -> list[Scalar]:
-        return coincident(X_ab) + parallel(X_ab.rotation)
+        return coincident_origin_residuals(X_ab) + parallel_axes_residuals(X_ab.rotation)
 
     def measure(self, X_ab: Pose) -> Measured:
-        value, wrench = angle(X_ab)
+        value, wrench = measure_angle_about_z(X_ab)
         return Measured((value,), (wrench,))
 
     def elementary(self) -> tuple[Elementary, ...]:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.joints.kind import Columns, Elementary, Forbidden, Scalars, SteadyKind, coincident, turning
+from core.joints.kind import (
+    Columns,
+    ConstantSubspaceKind,
+    Elementary,
+    Forbidden,
+    Scalars,
+    coincident_origin_residuals,
+    rotation_column,
+)
 from core.later import dataclass
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import Measured
 from core.numerics.spatial.rotation import (
     from_quaternion,
     quaternion_difference,
-    quaternion_of,
+    quaternion_from_rotation,
     quaternion_rate,
     rotation_vector,
 )
@@ -23,11 +31,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Spherical(SteadyKind):
+class Spherical(ConstantSubspaceKind):
     """Any rotation about a point: quaternion x, y, z, w; speeds are the angular velocity in b's axes."""
 
     name, title = "spherical", "Spherical"
-    help = "Turns in any way about its point."
+    help = "Turns freely about its centre."
     coordinates, coordinate_dimensions = ("qx", "qy", "qz", "qw"), ("none",) * 4
     speeds, speed_dimensions = ("wx", "wy", "wz"), ("angular_velocity",) * 3
     neutral = (0.0, 0.0, 0.0, 1.0)
@@ -43,14 +51,14 @@ class Spherical(SteadyKind):
         return Pose(from_quaternion(q), ZERO)
 
     def subspace(self, q: Scalars) -> Columns:
-        return (turning(X), turning(Y), turning(Z))
+        return (rotation_column(X), rotation_column(Y), rotation_column(Z))
 
     def residual(self, X_ab: Pose) -> list[Scalar]:
-        return coincident(X_ab)
+        return coincident_origin_residuals(X_ab)
 
     def measure(self, X_ab: Pose) -> Measured:
         axes = X_ab.rotation.columns()
-        return Measured(quaternion_of(X_ab.rotation), tuple(Force(axis, ZERO) for axis in axes))
+        return Measured(quaternion_from_rotation(X_ab.rotation), tuple(Force(axis, ZERO) for axis in axes))
 
     def rate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         return quaternion_rate(q, v)
@@ -62,13 +70,13 @@ class Spherical(SteadyKind):
     def moved(cls, q: Array, step: Array) -> Array:
         from core.joints import quaternions
 
-        return quaternions.moved(q, step)
+        return quaternions.rotate_quaternion(q, step)
 
     @classmethod
     def between(cls, q0: Array, q1: Array) -> Array:
         from core.joints import quaternions
 
-        return quaternions.between(q0, q1)
+        return quaternions.rotation_vector_between(q0, q1)
 
     def elementary(self) -> tuple[Elementary, ...]:
         return (Elementary("S"),)

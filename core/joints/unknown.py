@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Self
 
-from core.joints.kind import Columns, Scalars, SteadyKind, aligned, coincident
+from core.joints.kind import (
+    Columns,
+    ConstantSubspaceKind,
+    Scalars,
+    aligned_frames_residuals,
+    coincident_origin_residuals,
+)
 from core.later import dataclass
 from core.numerics.spatial.pose import IDENTITY, Pose
 from core.numerics.spatial.relative_measures import Measured
@@ -14,12 +20,12 @@ from core.numerics.spatial.scalar import Scalar
 
 
 @dataclass(frozen=True)
-class UnknownJoint(SteadyKind):
-    """Placeholder for a joint of an unknown kind in a model that is only displayed and edited; it does not move. It is
-    not among the joint kinds, and no mechanism can be built with it."""
+class UnknownJoint(ConstantSubspaceKind):
+    """Placeholder for a joint of an unknown kind, in a model that is only displayed and edited; it does not move. It is
+    not one of the joint kinds, and no mechanism can be compiled with it."""
 
     name, title = "", "Unknown kind"
-    help = "How it moves is known to a package that is not here."
+    help = "Its motion is defined by a package that is not installed."
     coordinates, coordinate_dimensions = (), ()
     uses = ("axis", "second_axis", "pitch")
     counts_turns = False
@@ -35,7 +41,7 @@ class UnknownJoint(SteadyKind):
         return ()
 
     def residual(self, X_ab: Pose) -> list[Scalar]:
-        return coincident(X_ab) + aligned(X_ab.rotation)
+        return coincident_origin_residuals(X_ab) + aligned_frames_residuals(X_ab.rotation)
 
     def measure(self, X_ab: Pose) -> Measured:
         return Measured((), ())

@@ -19,16 +19,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from core.mechanics.factor import Factors, factorise, solve
-from core.mechanics.kinematics import coordinates, span, speeds
-from core.mechanics.loads import attractions, base_acceleration, joint_resistance
+from core.mechanics.kinematics import combine_columns, joint_coordinates, joint_speeds
+from core.mechanics.loads import base_acceleration, joint_resistance, link_attractions
 from core.mechanics.tree import Runner, Scalars, Tree, inline
-from core.numerics.spatial.inertia import ArticulatedInertia, Inertia, articulated
+from core.numerics.spatial.inertia import ArticulatedInertia, Inertia, articulated_from_rigid
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, is_zero, minus, plus
 from core.numerics.spatial.vector import ZERO_MOTION, Force, Motion
 
 
-class Outward(NamedTuple):
+class OutwardResult(NamedTuple):
     """Result of the first outward pass for one link: pose in the parent, velocity, c = Ṡ q̇ + V × S q̇, S, and I^A and
     p^A of the single link."""
 
@@ -40,7 +40,7 @@ class Outward(NamedTuple):
     force: Force
 
 
-class Inward(NamedTuple):
+class InwardResult(NamedTuple):
     """Result of the inward pass for one joint: U = I^A S, factors of D = Sᵀ U, u = τ − Sᵀ p^A."""
 
     U: tuple[Force, ...]
@@ -48,38 +48,46 @@ class Inward(NamedTuple):
     u: tuple[Scalar, ...]
 
 
-def outward(law: Any, placement: Pose, inertia: Inertia, q: Scalars, v: Scalars, V_parent: Motion) -> Outward:
+def outward_step(
+    law: Any, placement: Pose, inertia: Inertia, q: Scalars, v: Scalars, V_parent: Motion
+) -> OutwardResult:
     """Compute the velocity-dependent terms of one link."""
     X = placement @ law.pose(q)
     S = law.subspace(q)
-    V_J = span(S, v)
+    V_J = combine_columns(S, v)
     V = X.motion_back(V_parent) + V_J
     c = law.bias(q, v) + V.cross(V_J)
-    return Outward(X, V, c, S, articulated(inertia), V.cross_force(inertia.act(V)))
+    return OutwardResult(X, V, c, S, articulated_from_rigid(inertia), V.cross_force(inertia.act(V)))
 
 
-def project(
+def project_on_joint(
     S: tuple[Motion, ...], armature: Scalar, torques: Scalars, inertia: ArticulatedInertia, force: Force
-) -> Inward:
+) -> InwardResult:
     """Compute U, D, u of one joint (RBDA 7.43–7.45)."""
     U = tuple(inertia.act(column) for column in S)
     D = [[column.dot(other) for other in U] for column in S]
     for k in range(len(D)):
         D[k][k] = plus(D[k][k], armature)
     u = tuple(minus(torque, column.dot(force)) for torque, column in zip(torques, S, strict=True))
-    return Inward(U, factorise(D), u)
+    return InwardResult(U, factorise(D), u)
 
 
-class Handle(NamedTuple):
-    """Articulated inertia and bias force that a link passes to its parent, in the parent's frame."""
+class ArticulatedLoad(NamedTuple):
+    """Articulated inertia and bias force that a link passes to its parent, expressed in the parent's frame."""
 
     inertia: ArticulatedInertia
     force: Force
 
 
-def passed_to_parent(
-    inward: Inward, S: tuple[Motion, ...], armature: Scalar, handle: Handle, bias: Motion, X: Pose, parent: Handle
-) -> Handle:
+def pass_to_parent(
+    inward: InwardResult,
+    S: tuple[Motion, ...],
+    armature: Scalar,
+    handle: ArticulatedLoad,
+    bias: Motion,
+    X: Pose,
+    parent: ArticulatedLoad,
+) -> ArticulatedLoad:
     """Add a link's articulated inertia and bias force to its parent's: I_λ^A += X* (I^A − U D⁻¹ Uᵀ) X, p_λ^A += X* (p^A
     + I^a c + U D⁻¹ u) (RBDA 7.47–7.48)."""
     U, D, u = inward
@@ -87,13 +95,13 @@ def passed_to_parent(
     if U:
         W = _columns_times_inverse(U, D)
         for k in range(len(U)):
-            inertia = inertia.without(U[k], W[k])
+            inertia = inertia.minus_outer_product(U[k], W[k])
         if is_zero(armature):  # I^a S = 0 in exact arithmetic: literal zeros make the trace shorter
-            inertia = inertia.without_resistance_along(S)
+            inertia = inertia.with_free_directions(S)
         for factor, column in zip(solve(D, u), U, strict=True):
             force = force + column.scaled(factor)
     force = force + inertia.act(bias)
-    return Handle(parent.inertia + inertia.moved(X), parent.force + X.force(force))
+    return ArticulatedLoad(parent.inertia + inertia.transformed_to_parent(X), parent.force + X.force(force))
 
 
 def _columns_times_inverse(U: tuple[Force, ...], D: Factors) -> tuple[Force, ...]:
@@ -105,12 +113,12 @@ def _columns_times_inverse(U: tuple[Force, ...], D: Factors) -> tuple[Force, ...
 
 
 def accelerate(
-    inward: Inward, S: tuple[Motion, ...], bias: Motion, X: Pose, A_parent: Motion
+    inward: InwardResult, S: tuple[Motion, ...], bias: Motion, X: Pose, A_parent: Motion
 ) -> tuple[Motion, tuple[Scalar, ...]]:
-    """Return A and q̈ of one link: A' = X A_λ + c, q̈ = D⁻¹ (u − Uᵀ A'), A = A' + S q̈ (RBDA 7.49–7.51)."""
+    """Compute A and q̈ of one link: A' = X A_λ + c, q̈ = D⁻¹ (u − Uᵀ A'), A = A' + S q̈ (RBDA 7.49–7.51)."""
     A = X.motion_back(A_parent) + bias
     a = solve(inward.D, [minus(u, A.dot(column)) for u, column in zip(inward.u, inward.U, strict=True)])
-    return A + span(S, a), a
+    return A + combine_columns(S, a), a
 
 
 def aba(
@@ -129,29 +137,33 @@ def aba(
     external : wrench on each link, in its axes at its origin (None: none)
     Raises ZeroDivisionError when a joint moves nothing that has mass.
     """
-    own_q, own_v, torques = coordinates(tree, q, run), speeds(tree, v, run), [tuple(tau[k.v]) for k in tree.links]
-    pulls = attractions(tree, q, run)
+    own_q, own_v, torques = (
+        joint_coordinates(tree, q, run),
+        joint_speeds(tree, v, run),
+        [tuple(tau[k.v]) for k in tree.links],
+    )
+    pulls = link_attractions(tree, q, run)
     for i, resistance in enumerate(joint_resistance(tree, q, v, resist, run)):
         if resistance is not None:
             torques[i] = tuple(run(minus, t, r) for t, r in zip(torques[i], resistance, strict=True))
     # outward: velocities, and every link alone
-    outs: list[Outward] = []
-    handles: list[Handle] = []
+    outs: list[OutwardResult] = []
+    handles: list[ArticulatedLoad] = []
     for i, link in enumerate(tree.links):
         V_parent = ZERO_MOTION if link.parent < 0 else outs[link.parent].velocity
-        outs.append(run(outward, link.law, link.placement, link.inertia, own_q[i], own_v[i], V_parent))
+        outs.append(run(outward_step, link.law, link.placement, link.inertia, own_q[i], own_v[i], V_parent))
         force = outs[i].force
         for pull in (pulls[i], external[i] if external else None):
             force = force if pull is None else run(Force.__sub__, force, pull)
-        handles.append(Handle(outs[i].inertia, force))
+        handles.append(ArticulatedLoad(outs[i].inertia, force))
     # inward: handle i has collected all that hangs on link i, since links behind it have larger numbers
-    ins: list[Inward] = [None] * len(tree.links)  # type: ignore[list-item]
+    ins: list[InwardResult] = [None] * len(tree.links)  # type: ignore[list-item]
     for i in range(len(tree.links) - 1, -1, -1):
         link, out = tree.links[i], outs[i]
-        ins[i] = run(project, out.columns, link.armature, torques[i], *handles[i])
+        ins[i] = run(project_on_joint, out.columns, link.armature, torques[i], *handles[i])
         if link.parent >= 0:
             handles[link.parent] = run(
-                passed_to_parent,
+                pass_to_parent,
                 ins[i],
                 out.columns,
                 link.armature,
@@ -163,7 +175,7 @@ def aba(
     return _accelerations(tree, outs, ins, run)
 
 
-def _accelerations(tree: Tree, outs: list[Outward], ins: list[Inward], run: Runner) -> list[Scalar]:
+def _accelerations(tree: Tree, outs: list[OutwardResult], ins: list[InwardResult], run: Runner) -> list[Scalar]:
     """Run the last outward pass, which gives the accelerations."""
     ground = base_acceleration(tree.gravity)
     spatial: list[Motion] = []

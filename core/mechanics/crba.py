@@ -17,7 +17,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any
 
-from core.mechanics.kinematics import coordinates
+from core.mechanics.kinematics import joint_coordinates
 from core.mechanics.tree import Coupling, Runner, Scalars, Tree, inline
 from core.numerics.spatial.inertia import Inertia
 from core.numerics.spatial.pose import Pose
@@ -32,34 +32,34 @@ def joint_motion(law: Any, placement: Pose, q: Scalars) -> tuple[Pose, Columns]:
     return placement @ law.pose(q), law.subspace(q)
 
 
-def gathered(X: Pose, inertia: Inertia, parent: Inertia) -> Inertia:
-    """Add a link's composite inertia to its parent's: I_λ^c + X* I^c X."""
-    return parent + inertia.moved(X)
+def add_to_parent_inertia(X: Pose, inertia: Inertia, parent: Inertia) -> Inertia:
+    """Return a parent's composite inertia with that of a link added: I_λ^c + X* I^c X."""
+    return parent + inertia.transformed_to_parent(X)
 
 
-def momenta(inertia: Inertia, S: Columns) -> tuple[Force, ...]:
-    """Return F = I^c S: momentum of the whole subtree when the joint alone has unit speed."""
+def unit_speed_momenta(inertia: Inertia, S: Columns) -> tuple[Force, ...]:
+    """Return F = I^c S: the momentum of the subtree when each degree of freedom of its joint, alone, has unit speed."""
     return tuple(inertia.act(column) for column in S)
 
 
-def lifted(X: Pose, forces: tuple[Force, ...]) -> tuple[Force, ...]:
+def transform_to_parent(X: Pose, forces: tuple[Force, ...]) -> tuple[Force, ...]:
     """Transform forces to the parent's frame."""
     return tuple(X.force(force) for force in forces)
 
 
-def products(S: Columns, forces: tuple[Force, ...]) -> tuple[tuple[Scalar, ...], ...]:
+def project_forces(S: Columns, forces: tuple[Force, ...]) -> tuple[tuple[Scalar, ...], ...]:
     """Return Sᵀ F, one row per column of S."""
     return tuple(tuple(column.dot(force) for force in forces) for column in S)
 
 
-def with_armature(block: tuple[tuple[Scalar, ...], ...], armature: Scalar) -> tuple[tuple[Scalar, ...], ...]:
+def add_armature(block: tuple[tuple[Scalar, ...], ...], armature: Scalar) -> tuple[tuple[Scalar, ...], ...]:
     """Add the armature to the diagonal of a block."""
     return tuple(tuple(plus(x, armature) if i == j else x for j, x in enumerate(row)) for i, row in enumerate(block))
 
 
 def crba(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]]:
     """Return the mass matrix (nv, nv), armature included."""
-    own = coordinates(tree, q, run)
+    own = joint_coordinates(tree, q, run)
     joints = [run(joint_motion, link.law, link.placement, own[i]) for i, link in enumerate(tree.links)]
     composite = [link.inertia for link in tree.links]
     M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
@@ -67,18 +67,18 @@ def crba(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]]:
         link = tree.links[i]
         X, S = joints[i]
         if link.parent >= 0:
-            composite[link.parent] = run(gathered, X, composite[i], composite[link.parent])
+            composite[link.parent] = run(add_to_parent_inertia, X, composite[i], composite[link.parent])
         if link.law.nv == 0:
             continue
         # the block of joint i, then F on its path to the ground
-        F = run(momenta, composite[i], S)
-        _write_block(tree, M, i, i, run(with_armature, run(products, S, F), link.armature), run)
+        F = run(unit_speed_momenta, composite[i], S)
+        _write_block(tree, M, i, i, run(add_armature, run(project_forces, S, F), link.armature), run)
         j = i
         while tree.links[j].parent >= 0:
-            F = run(lifted, joints[j][0], F)
+            F = run(transform_to_parent, joints[j][0], F)
             j = tree.links[j].parent
             if tree.links[j].law.nv:
-                _write_block(tree, M, j, i, run(products, joints[j][1], F), run)
+                _write_block(tree, M, j, i, run(project_forces, joints[j][1], F), run)
     return M
 
 
@@ -87,18 +87,18 @@ def _write_block(tree: Tree, M: list[list[Scalar]], j: int, i: int, block: Any, 
     row, column = tree.links[j], tree.links[i]
     for r, entries in enumerate(block, row.first_v):
         for c, entry in enumerate(entries, column.first_v):
-            if not tree.coupled:
+            if not tree.has_coupled_joints:
                 M[r][c] = M[c][r] = entry
                 continue
             for coupling in (row.coupling, column.coupling):
                 if coupling is not None:
-                    entry = run(scaled, coupling, entry)
+                    entry = run(scale_entry, coupling, entry)
             M[r][c] = run(plus, M[r][c], entry)
             if i != j:
                 M[c][r] = M[r][c] if r != c else run(plus, M[r][c], entry)
 
 
-def scaled(coupling: Coupling, entry: Scalar) -> Scalar:
+def scale_entry(coupling: Coupling, entry: Scalar) -> Scalar:
     """Return ratio · entry."""
     return times(coupling.ratio, entry)
 
@@ -121,14 +121,14 @@ def world_screws(
 
 
 def screws(tree: Tree, q: Scalars, run: Runner = inline) -> list[tuple[Scalar, ...]]:
-    """Return one row of `SCREW` numbers per degree of freedom of every link; M_ij = S_i · F_j where i carries j (RBDA
-    6.2), so that long chains need O(n) steps and one matrix product."""
-    own = coordinates(tree, q, run)
+    """Return one row of `SCREW` numbers for each degree of freedom of every link. M_ij = S_i · F_j where i carries j
+    (RBDA 6.2), so that a long chain needs O(n) steps and one matrix product."""
+    own = joint_coordinates(tree, q, run)
     joints = [run(joint_motion, link.law, link.placement, own[i]) for i, link in enumerate(tree.links)]
     composite = [link.inertia for link in tree.links]
     for i in range(len(tree.links) - 1, -1, -1):
         if (parent := tree.links[i].parent) >= 0:
-            composite[parent] = run(gathered, joints[i][0], composite[i], composite[parent])
+            composite[parent] = run(add_to_parent_inertia, joints[i][0], composite[i], composite[parent])
     # outward: with the pose of each link, what its joint's columns are in the world
     rows: list[tuple[Scalar, ...]] = []
     poses: list[Pose] = []

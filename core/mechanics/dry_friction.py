@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from core.model import Force, Joint
-from core.model.formula.expression import names, parse
-from core.model.joints import LEVELS, friction_by_direction
+from core.model.formula.expression import names_in_formula, parse
+from core.model.joints import LEVELS, friction_levels_by_direction
 from core.numerics.spatial.scalar import Scalar, apply, is_zero, minus, negated, over, plus, sqrt, times
 
 SMALLEST = 1e-24
@@ -34,15 +34,15 @@ class DryFriction(NamedTuple):
         return self[:4]
 
     @property
-    def acts(self) -> bool:
+    def has_friction(self) -> bool:
         """Return True if any friction level is not zero."""
         sliding = is_zero(self.kinetic) and is_zero(self.backward_kinetic)
         resting = is_zero(self.static) and is_zero(self.backward_static)
         return not (sliding and (resting or is_zero(self.stribeck)))
 
     @property
-    def symmetric(self) -> bool:
-        """Return True if friction is the same in both directions, as far as that can be decided from the levels."""
+    def is_symmetric(self) -> bool:
+        """Return True if friction is the same in both directions, as far as the levels show."""
         return self.backward_kinetic is self.kinetic and self.backward_static is self.static
 
 
@@ -51,7 +51,7 @@ NO_FRICTION = DryFriction()
 
 def friction_of(element: Joint | Force, read: Callable[[Any, str], Scalar], where: str) -> DryFriction:
     """Read the dry friction of a joint or a clutch."""
-    given = [value for direction in friction_by_direction(element) for value in direction]
+    given = [value for direction in friction_levels_by_direction(element) for value in direction]
     known: dict[int, Scalar] = {}
     for name, value in zip(LEVELS, given, strict=True):
         if id(value) not in known:
@@ -60,21 +60,21 @@ def friction_of(element: Joint | Force, read: Callable[[Any, str], Scalar], wher
     return DryFriction(kinetic, static, backward, at_rest, read(element.stribeck_speed, f"{where}, stribeck_speed"))
 
 
-def owner(element: Joint | Force) -> str:
-    """Return the name of the element that has friction, for messages."""
+def owner_name(element: Joint | Force) -> str:
+    """Return the name of the element that has friction, for use in messages."""
     return f"{'joint' if isinstance(element, Joint) else 'force'} '{element.name}'"
 
 
 def is_controlled(element: Joint | Force, constant: Collection[str]) -> bool:
-    """Return True if friction levels vary: formulas of names that are not constant, as of brakes and clutches, or
-    levels that grow with the joint's reaction."""
+    """Return True if the friction levels vary: as formulas of names that are not constant (brakes and clutches), or
+    because they grow with the joint's reaction."""
     if isinstance(element, Joint) and element.has_reaction_friction:
         return True
     levels = element.friction_levels
-    return any(isinstance(level, str) and not names(parse(level)) <= set(constant) for level in levels)
+    return any(isinstance(level, str) and not names_in_formula(parse(level)) <= set(constant) for level in levels)
 
 
-def level(kinetic: Scalar, static: Scalar, stribeck: Scalar, speed: Scalar) -> Scalar:
+def stribeck_friction(kinetic: Scalar, static: Scalar, stribeck: Scalar, speed: Scalar) -> Scalar:
     """Return the friction level at a nonzero speed."""
     if is_zero(stribeck) or static is kinetic:
         return kinetic
@@ -83,16 +83,16 @@ def level(kinetic: Scalar, static: Scalar, stribeck: Scalar, speed: Scalar) -> S
     return plus(kinetic, times(minus(static, kinetic), fall))
 
 
-def resisting(friction: DryFriction, speed: Scalar) -> Scalar:
-    """Return the friction force against the growth of a coordinate; zero at rest, where static friction balances the
-    load."""
-    if not friction.acts:
+def friction_force(friction: DryFriction, speed: Scalar) -> Scalar:
+    """Return the friction force on a coordinate, positive against its growth; zero at rest, where static friction
+    balances the load."""
+    if not friction.has_friction:
         return 0.0
     sign, stribeck = apply("sign", speed), friction.stribeck
-    onward = level(friction.kinetic, friction.static, stribeck, speed)
-    if friction.symmetric:
+    onward = stribeck_friction(friction.kinetic, friction.static, stribeck, speed)
+    if friction.is_symmetric:
         return times(onward, sign)
-    backward = level(friction.backward_kinetic, friction.backward_static, stribeck, speed)
+    backward = stribeck_friction(friction.backward_kinetic, friction.backward_static, stribeck, speed)
     mean = times(0.5, plus(onward, backward))
     return plus(times(mean, sign), times(times(0.5, minus(onward, backward)), times(sign, sign)))
 
@@ -100,12 +100,12 @@ def resisting(friction: DryFriction, speed: Scalar) -> Scalar:
 def vector_friction_force(friction: DryFriction, speeds: Sequence[Scalar]) -> tuple[Scalar, ...]:
     """Return the friction forces along coordinates whose speeds are components of one vector: opposite to that vector;
     zero at rest. The levels for forward motion apply."""
-    if not friction.acts:
+    if not friction.has_friction:
         return (0.0,) * len(speeds)
     square: Scalar = 0.0
     for speed in speeds:
         square = plus(square, times(speed, speed))
     size = sqrt(plus(square, NOTHING))
-    force = level(friction.kinetic, friction.static, friction.stribeck, size)
+    force = stribeck_friction(friction.kinetic, friction.static, friction.stribeck, size)
     part = times(apply("sign", square), over(force, size))
     return tuple(times(part, speed) for speed in speeds)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.mechanics.kinematics import coordinates, link_poses, span, speeds
+from core.mechanics.kinematics import combine_columns, joint_coordinates, joint_speeds, link_poses
 from core.mechanics.loads import attraction_potential
 from core.mechanics.tree import Runner, Scalars, Tree, inline
 from core.numerics.spatial.inertia import Inertia
@@ -18,12 +18,12 @@ from core.numerics.spatial.scalar import Scalar, is_zero, minus, plus, times, to
 from core.numerics.spatial.vector import ZERO_FORCE, ZERO_MOTION, Force, Motion, Vector3
 
 
-def moving(law: Any, placement: Pose, q: Scalars, v: Scalars, V_parent: Motion) -> Motion:
+def link_velocity(law: Any, placement: Pose, q: Scalars, v: Scalars, V_parent: Motion) -> Motion:
     """Return the velocity of a link from its parent's: V_i = X V_λ + S q̇."""
-    return (placement @ law.pose(q)).motion_back(V_parent) + span(law.subspace(q), v)
+    return (placement @ law.pose(q)).motion_back(V_parent) + combine_columns(law.subspace(q), v)
 
 
-def kinetic_of(inertia: Inertia, V: Motion, armature: Scalar, v: Scalars) -> Scalar:
+def link_kinetic_energy(inertia: Inertia, V: Motion, armature: Scalar, v: Scalars) -> Scalar:
     """Return ½ V·I V + ½ armature q̇²."""
     rotor = times(armature, total(times(x, x) for x in v))
     return times(0.5, plus(V.dot(inertia.act(V)), rotor))
@@ -31,17 +31,17 @@ def kinetic_of(inertia: Inertia, V: Motion, armature: Scalar, v: Scalars) -> Sca
 
 def kinetic_by_link(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> list[Scalar]:
     """Return the kinetic energy of each link, J; the rotor of its joint (armature) included."""
-    own_q, own_v = coordinates(tree, q, run), speeds(tree, v, run)
+    own_q, own_v = joint_coordinates(tree, q, run), joint_speeds(tree, v, run)
     velocities: list[Motion] = []
     result: list[Scalar] = []
     for i, link in enumerate(tree.links):
         V_parent = ZERO_MOTION if link.parent < 0 else velocities[link.parent]
-        velocities.append(run(moving, link.law, link.placement, own_q[i], own_v[i], V_parent))
-        result.append(run(kinetic_of, link.inertia, velocities[i], link.armature, own_v[i]))
+        velocities.append(run(link_velocity, link.law, link.placement, own_q[i], own_v[i], V_parent))
+        result.append(run(link_kinetic_energy, link.inertia, velocities[i], link.armature, own_v[i]))
     return result
 
 
-def kinetic(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> Scalar:
+def kinetic_energy(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> Scalar:
     """Return the kinetic energy, J; rotors (armature) included, so that it equals ½ vᵀ M v."""
     return _sum(kinetic_by_link(tree, q, v, run), run)
 
@@ -63,15 +63,15 @@ def spring_potential(law: Any, stiffness: Scalar, rest: Scalars, q: Scalars) -> 
     return times(0.5, times(stiffness, total(times(x, x) for x in law.displacement(q, rest))))
 
 
-def potential(tree: Tree, q: Scalars, run: Runner = inline) -> Scalar:
-    """Return the potential energy of the moving bodies and the joint springs, J; zero at the world's origin (at
-    infinity in a point field) and at the springs' rest."""
+def potential_energy(tree: Tree, q: Scalars, run: Runner = inline) -> Scalar:
+    """Return the potential energy, J, of the moving bodies and the joint springs. It is zero at the world's origin (in
+    a point field at infinity) and for relaxed springs."""
     return _sum(potential_by_link(tree, q, run), run)
 
 
 def potential_by_link(tree: Tree, q: Scalars, run: Runner = inline) -> list[Scalar]:
     """Return the potential energy of each link and of the spring in its joint, J."""
-    own = coordinates(tree, q, run)
+    own = joint_coordinates(tree, q, run)
     poses = link_poses(tree, q, run)
     field = tree.gravity
     result: list[Scalar] = []
@@ -86,7 +86,7 @@ def potential_by_link(tree: Tree, q: Scalars, run: Runner = inline) -> list[Scal
     return result
 
 
-def _momentum_added(sum_so_far: Force, inertia: Inertia, V: Motion, X_WL: Pose) -> Force:
+def _add_momentum(sum_so_far: Force, inertia: Inertia, V: Motion, X_WL: Pose) -> Force:
     """Return the sum plus X* I V."""
     return sum_so_far + X_WL.force(inertia.act(V))
 
@@ -94,12 +94,12 @@ def _momentum_added(sum_so_far: Force, inertia: Inertia, V: Motion, X_WL: Pose) 
 def momentum(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> list[Scalar]:
     """Return the momentum (6,) [angular, about the world's origin, N·m·s; linear, N·s] in world axes; without rotors
     (armature)."""
-    own_q, own_v = coordinates(tree, q, run), speeds(tree, v, run)
+    own_q, own_v = joint_coordinates(tree, q, run), joint_speeds(tree, v, run)
     poses = link_poses(tree, q, run)
     velocities: list[Motion] = []
     result = ZERO_FORCE
     for i, link in enumerate(tree.links):
         V_parent = ZERO_MOTION if link.parent < 0 else velocities[link.parent]
-        velocities.append(run(moving, link.law, link.placement, own_q[i], own_v[i], V_parent))
-        result = run(_momentum_added, result, link.inertia, velocities[i], poses[i])
+        velocities.append(run(link_velocity, link.law, link.placement, own_q[i], own_v[i], V_parent))
+        result = run(_add_momentum, result, link.inertia, velocities[i], poses[i])
     return [*result.moment, *result.force]

@@ -5,35 +5,42 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from core.mechanics.energy import moving
-from core.mechanics.kinematics import coordinates, link_poses, own_coordinates, place, span, speeds
+from core.mechanics.energy import link_velocity
+from core.mechanics.kinematics import (
+    combine_columns,
+    joint_coordinates,
+    joint_speeds,
+    link_pose,
+    link_poses,
+    own_coordinates,
+)
 from core.mechanics.loads import base_acceleration
-from core.mechanics.tree import Place, Runner, Scalars, Tree, inline
+from core.mechanics.tree import LinkFrame, Runner, Scalars, Tree, inline
 from core.numerics.spatial.pose import IDENTITY, Pose
 from core.numerics.spatial.vector import ZERO_MOTION, Motion, Vector3
 
 
-def motion_of(X_WL: Pose, V: Motion, p: Vector3) -> Motion:
+def point_motion(X_WL: Pose, V: Motion, p: Vector3) -> Motion:
     """Return [ω; v] in world axes of a point p of a link, from the link's motion in its own axes."""
     return Motion(X_WL.rotation.act(V.angular), X_WL.rotation.act(V.linear + V.angular.cross(p)))
 
 
-def accelerating(
+def link_acceleration(
     law: Any, placement: Pose, q: Scalars, v: Scalars, a: Scalars, V_parent: Motion, A_parent: Motion
 ) -> Motion:
     """Return the acceleration of a link from its parent's: A_i = X A_λ + S q̈ + Ṡ q̇ + V_i × S q̇ (RBDA 5.8)."""
     X, S = placement @ law.pose(q), law.subspace(q)
-    V_J = span(S, v)
-    return X.motion_back(A_parent) + span(S, a) + law.bias(q, v) + (X.motion_back(V_parent) + V_J).cross(V_J)
+    V_J = combine_columns(S, v)
+    return X.motion_back(A_parent) + combine_columns(S, a) + law.bias(q, v) + (X.motion_back(V_parent) + V_J).cross(V_J)
 
 
-def acceleration_of(X_WL: Pose, V: Motion, A: Motion, p: Vector3) -> Vector3:
+def point_acceleration(X_WL: Pose, V: Motion, A: Motion, p: Vector3) -> Vector3:
     """Return the acceleration of a point p of a link, world axes: a + ω̇ × p + ω × (v + ω × p)."""
     turning = V.angular.cross(V.linear + V.angular.cross(p))
     return X_WL.rotation.act(A.linear + A.angular.cross(p) + turning)
 
 
-def about(p: Vector3, X_WL: Pose, V: Motion) -> Motion:
+def motion_about(p: Vector3, X_WL: Pose, V: Motion) -> Motion:
     """Return a link's motion about the world point p in world axes."""
     return Pose(X_WL.rotation, X_WL.position - p).motion(V)
 
@@ -45,8 +52,8 @@ class KinematicState:
         self, tree: Tree, q: Scalars, v: Scalars | None = None, run: Runner = inline, a: Scalars | None = None
     ) -> None:
         self.tree, self.q, self.v, self.run, self.a = tree, q, v, run, a
-        self._frames: dict[int, tuple[Place, Pose]] = {}
-        self._motions: dict[int, tuple[Place, Motion]] = {}
+        self._frames: dict[int, tuple[LinkFrame, Pose]] = {}
+        self._motions: dict[int, tuple[LinkFrame, Motion]] = {}
 
     @cached_property
     def poses(self) -> list[Pose]:
@@ -56,13 +63,13 @@ class KinematicState:
     @cached_property
     def coordinates(self) -> list[tuple[Any, ...]]:
         """Return the joint coordinates of each link."""
-        return coordinates(self.tree, self.q, self.run)
+        return joint_coordinates(self.tree, self.q, self.run)
 
     @cached_property
     def speeds(self) -> list[tuple[Any, ...]]:
         """Return the joint speeds of each link."""
         v = [0.0] * self.tree.nv if self.v is None else self.v
-        return speeds(self.tree, v, self.run)
+        return joint_speeds(self.tree, v, self.run)
 
     @cached_property
     def motions(self) -> list[Motion]:
@@ -70,13 +77,15 @@ class KinematicState:
         result: list[Motion] = []
         for i, link in enumerate(self.tree.links):
             parent = ZERO_MOTION if link.parent < 0 else result[link.parent]
-            result.append(self.run(moving, link.law, link.placement, self.coordinates[i], self.speeds[i], parent))
+            result.append(
+                self.run(link_velocity, link.law, link.placement, self.coordinates[i], self.speeds[i], parent)
+            )
         return result
 
     @cached_property
     def accelerations(self) -> list[Motion]:
         """Return the acceleration of every link's origin minus uniform gravity, in the link's axes."""
-        a = speeds(self.tree, [0.0] * self.tree.nv if self.a is None else self.a, self.run)
+        a = joint_speeds(self.tree, [0.0] * self.tree.nv if self.a is None else self.a, self.run)
         result: list[Motion] = []
         for i, link in enumerate(self.tree.links):
             inner = link.parent < 0
@@ -86,26 +95,26 @@ class KinematicState:
                 else (self.motions[link.parent], result[link.parent])
             )
             own = (self.coordinates[i], self.speeds[i], a[i])
-            result.append(self.run(accelerating, link.law, link.placement, *own, *parents))
+            result.append(self.run(link_acceleration, link.law, link.placement, *own, *parents))
         return result
 
-    def acceleration(self, place: Place) -> Vector3:
+    def acceleration(self, frame: LinkFrame) -> Vector3:
         """Return p̈ − g of a frame's origin, world axes."""
-        if place.link < 0:
+        if frame.link < 0:
             return base_acceleration(self.tree.gravity).linear
-        V, A = self.motions[place.link], self.accelerations[place.link]
-        return self.run(acceleration_of, self.poses[place.link], V, A, place.pose.position)
+        V, A = self.motions[frame.link], self.accelerations[frame.link]
+        return self.run(point_acceleration, self.poses[frame.link], V, A, frame.pose.position)
 
-    def spatial(self, place: Place, p: Vector3) -> tuple[Motion, Motion]:
-        """Return motion and spatial acceleration (minus gravity) of a frame's link about the world point p, world
-        axes."""
-        if place.link < 0:
+    def spatial_motion(self, frame: LinkFrame, p: Vector3) -> tuple[Motion, Motion]:
+        """Return motion and spatial acceleration (without gravity) of the link of a frame, about the world point p in
+        world axes."""
+        if frame.link < 0:
             return ZERO_MOTION, base_acceleration(self.tree.gravity)
-        both = self.motions[place.link], self.accelerations[place.link]
-        V, A = (self.run(about, p, self.poses[place.link], motion) for motion in both)
+        both = self.motions[frame.link], self.accelerations[frame.link]
+        V, A = (self.run(motion_about, p, self.poses[frame.link], motion) for motion in both)
         return V, A
 
-    def frame(self, place: Place) -> Pose:
+    def frame(self, place: LinkFrame) -> Pose:
         """Return X_WF of a frame on a link."""
         if place.link < 0:
             return place.pose
@@ -113,14 +122,14 @@ class KinematicState:
             self._frames[id(place)] = place, self.run(Pose.__matmul__, self.poses[place.link], place.pose)
         return self._frames[id(place)][1]
 
-    def motion(self, place: Place) -> Motion:
+    def motion(self, frame: LinkFrame) -> Motion:
         """Return [ω; v] of a frame's origin, world axes."""
-        if place.link < 0 or self.v is None:
+        if frame.link < 0 or self.v is None:
             return ZERO_MOTION
-        if id(place) not in self._motions:
-            motion = self.run(motion_of, self.poses[place.link], self.motions[place.link], place.pose.position)
-            self._motions[id(place)] = place, motion
-        return self._motions[id(place)][1]
+        if id(frame) not in self._motions:
+            motion = self.run(point_motion, self.poses[frame.link], self.motions[frame.link], frame.pose.position)
+            self._motions[id(frame)] = frame, motion
+        return self._motions[id(frame)][1]
 
 
 class _RelativeState(KinematicState):
@@ -142,11 +151,13 @@ class _RelativeState(KinematicState):
             for i in path[shared:]:
                 link = self.tree.links[i]
                 parent = result.get(link.parent, IDENTITY)
-                result[i] = self.run(place, link.law, link.placement, own_coordinates(link, self.q, self.run), parent)
+                result[i] = self.run(
+                    link_pose, link.law, link.placement, own_coordinates(link, self.q, self.run), parent
+                )
         return result
 
 
-def between(tree: Tree, q: Scalars, one: int, other: int, run: Runner = inline) -> KinematicState:
-    """Return a kinematic state with only the poses between two links (−1: world), in axes of their nearest common
-    ancestor; the relative pose of the two does not depend on the ancestor's motion."""
-    return _RelativeState(tree, q, (one, other), run)
+def relative_state(tree: Tree, q: Scalars, first_link: int, second_link: int, run: Runner = inline) -> KinematicState:
+    """Return a kinematic state that contains only the poses of the links between two links (−1: world), in the axes of
+    their nearest common ancestor; the relative pose of the two does not depend on the ancestor's motion."""
+    return _RelativeState(tree, q, (first_link, second_link), run)

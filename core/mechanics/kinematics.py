@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.mechanics.tree import Coupling, Link, Runner, Scalars, Tree, follow, inline
+from core.mechanics.tree import Coupling, Link, Runner, Scalars, Tree, follower_coordinate, inline
 from core.numerics.spatial.pose import IDENTITY, Pose
 from core.numerics.spatial.scalar import Scalar, plus, times, total
 from core.numerics.spatial.vector import ZERO, Motion, Vector3
@@ -18,15 +18,15 @@ from core.numerics.spatial.vector import ZERO, Motion, Vector3
 
 def own_coordinates(link: Link, q: Scalars, run: Runner = inline) -> tuple[Scalar, ...]:
     """Return a link's joint coordinates; those of a coupled joint are computed from its leader's."""
-    return tuple(q[link.q]) if link.coupling is None else (run(follow, link.coupling, q[link.first_q]),)
+    return tuple(q[link.q]) if link.coupling is None else (run(follower_coordinate, link.coupling, q[link.first_q]),)
 
 
-def coordinates(tree: Tree, q: Scalars, run: Runner = inline) -> list[tuple[Scalar, ...]]:
+def joint_coordinates(tree: Tree, q: Scalars, run: Runner = inline) -> list[tuple[Scalar, ...]]:
     """Return the joint coordinates of each link."""
     return [own_coordinates(link, q, run) for link in tree.links]
 
 
-def speeds(tree: Tree, v: Scalars, run: Runner = inline) -> list[tuple[Scalar, ...]]:
+def joint_speeds(tree: Tree, v: Scalars, run: Runner = inline) -> list[tuple[Scalar, ...]]:
     """Return the joint speeds (or accelerations) of each link: v_follower = ratio · v_leader."""
     return [
         tuple(v[link.v]) if link.coupling is None else (run(times, link.coupling.ratio, v[link.first_v]),)
@@ -34,7 +34,7 @@ def speeds(tree: Tree, v: Scalars, run: Runner = inline) -> list[tuple[Scalar, .
     ]
 
 
-def span(columns: Sequence[Motion], speeds: Scalars) -> Motion:
+def combine_columns(columns: Sequence[Motion], speeds: Scalars) -> Motion:
     """Return Σ S_k v_k."""
     return Motion(
         _weighted([column.angular for column in columns], speeds),
@@ -49,23 +49,23 @@ def _weighted(vectors: Sequence[Vector3], weights: Scalars) -> Vector3:
     return result
 
 
-def place(law: Any, placement: Pose, q: Scalars, X_WP: Pose) -> Pose:
+def link_pose(law: Any, placement: Pose, q: Scalars, X_WP: Pose) -> Pose:
     """Return the pose of a link in the world: X_WL = X_WP X_PL(q)."""
     return X_WP @ (placement @ law.pose(q))
 
 
 def link_poses(tree: Tree, q: Scalars, run: Runner = inline) -> list[Pose]:
     """Return X_WL of every link."""
-    own = coordinates(tree, q, run)
+    own = joint_coordinates(tree, q, run)
     poses: list[Pose] = []
     for i, link in enumerate(tree.links):
         parent = IDENTITY if link.parent < 0 else poses[link.parent]
-        poses.append(run(place, link.law, link.placement, own[i], parent))
+        poses.append(run(link_pose, link.law, link.placement, own[i], parent))
     return poses
 
 
-def rate(tree: Tree, q: Scalars, v: Scalars) -> list[Scalar]:
-    """Return q̇ (nq,): equal to v except for quaternions."""
+def coordinate_rates(tree: Tree, q: Scalars, v: Scalars) -> list[Scalar]:
+    """Return q̇ (nq,), which equals v except for quaternions."""
     result: list[Scalar] = [0.0] * tree.nq
     for link in tree.links:
         if link.coupling is None:
@@ -73,7 +73,7 @@ def rate(tree: Tree, q: Scalars, v: Scalars) -> list[Scalar]:
     return result
 
 
-def columns_at(law: Any, coupling: Coupling | None, q: Scalars, X_WL: Pose, p: Vector3) -> tuple[Motion, ...]:
+def jacobian_columns(law: Any, coupling: Coupling | None, q: Scalars, X_WL: Pose, p: Vector3) -> tuple[Motion, ...]:
     """Return the columns of J that a link's joint contributes at a world point p: ω = R S_ω, v = R S_v + ω × (p −
     p_L)."""
     columns = []
@@ -89,22 +89,22 @@ def jacobian(tree: Tree, q: Scalars, link: int, X_LF: Pose, run: Runner = inline
     """Return the 6×nv Jacobian of frame F fixed to a link (−1: world), rows [ω; v]."""
     rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(6)]
     path = tree.ancestors(link)
-    own = coordinates(tree, q, run)
+    own = joint_coordinates(tree, q, run)
     poses: dict[int, Pose] = {-1: IDENTITY}
     for i in reversed(path):
-        poses[i] = run(place, tree.links[i].law, tree.links[i].placement, own[i], poses[tree.links[i].parent])
+        poses[i] = run(link_pose, tree.links[i].law, tree.links[i].placement, own[i], poses[tree.links[i].parent])
     p = run(Pose.point, poses[link], X_LF.position)
     for i in path:
         joint = tree.links[i]
-        for k, motion in enumerate(run(columns_at, joint.law, joint.coupling, own[i], poses[i], p)):
+        for k, motion in enumerate(run(jacobian_columns, joint.law, joint.coupling, own[i], poses[i], p)):
             at = joint.first_v + k  # a follower and its leader share a column: their motions add
             for row, entry in zip(rows, (*motion.angular, *motion.linear), strict=True):
-                row[at] = run(plus, row[at], entry) if tree.coupled else entry
+                row[at] = run(plus, row[at], entry) if tree.has_coupled_joints else entry
     return rows
 
 
 def mass_center(tree: Tree, poses: Sequence[Pose], ground: Sequence[Any], run: Runner = inline) -> list[Scalar]:
-    """Return total mass (kg) and first moment (kg·m) of all bodies in world axes, (4,)."""
+    """Return the total mass (kg) and the first moment (kg·m) of all bodies in world axes, (4,)."""
     sums: tuple[Scalar, ...] = (0.0,) * 4
     for body in ground:
         sums = run(_add_link_moment, sums, body.mass, body.moment, IDENTITY)

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.mechanics.dry_friction import DryFriction, resisting, vector_friction_force
-from core.mechanics.kinematics import coordinates, link_poses, speeds
+from core.mechanics.dry_friction import DryFriction, friction_force, vector_friction_force
+from core.mechanics.kinematics import joint_coordinates, joint_speeds, link_poses
 from core.mechanics.tree import Gravity, Link, PointMass, Runner, Scalars, Tree, inline
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, is_zero, negated, over, plus, sqrt, times
 from core.numerics.spatial.vector import ZERO, ZERO_FORCE, Force, Motion, Vector3
 
 
-def passive(
+def passive_joint_force(
     law: Any,
     damping: Scalar,
     friction: DryFriction,
@@ -28,8 +28,8 @@ def passive(
 ) -> tuple[Scalar, ...]:
     """Return the passive joint forces: damping · v + friction against v + stiffness · (q − rest), one per speed."""
     springs = law.displacement(q, rest) if not is_zero(stiffness) else (0.0,) * law.nv
-    rubbing = [resisting(friction, speed) for speed in v]
-    for ball in law.balls if friction.acts else ():
+    rubbing = [friction_force(friction, speed) for speed in v]
+    for ball in law.balls if friction.has_friction else ():
         together = vector_friction_force(friction, [v[k] for k in ball])
         rubbing[ball[0] : ball[-1] + 1] = together
     return tuple(
@@ -41,17 +41,17 @@ def passive(
     )
 
 
-def resists(link: Link) -> bool:
+def has_passive_force(link: Link) -> bool:
     """Return True if the joint has any passive force."""
-    return not (is_zero(link.damping) and is_zero(link.stiffness)) or link.friction.acts
+    return not (is_zero(link.damping) and is_zero(link.stiffness)) or link.friction.has_friction
 
 
 def passive_forces(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> list[Scalars | None]:
     """Return the passive force of each link's joint; None where there is none."""
-    own_q, own_v = coordinates(tree, q, run), speeds(tree, v, run)
+    own_q, own_v = joint_coordinates(tree, q, run), joint_speeds(tree, v, run)
     return [
         run(
-            passive,
+            passive_joint_force,
             link.law,
             link.damping,
             link.friction,
@@ -60,7 +60,7 @@ def passive_forces(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> 
             own_q[i],
             own_v[i],
         )
-        if resists(link)
+        if has_passive_force(link)
         else None
         for i, link in enumerate(tree.links)
     ]
@@ -73,13 +73,13 @@ def rotor_convective_force(law: Any, armature: Scalar, v: Scalars) -> tuple[Scal
 
 
 def joint_resistance(tree: Tree, q: Scalars, v: Scalars, resist: bool, run: Runner = inline) -> list[Scalars | None]:
-    """Return the resistance of each link's joint apart from armature · v̇: its passive force, if `resist`, and the
-    force that carries its rotor along; None where there is none."""
+    """Return the resistance of each link's joint without armature · v̇: its passive force, if `resist`, and the force
+    that the rotation of the joint's axes requires of its rotor; None where there is none."""
     found: list[Scalars | None] = [None] * len(tree.links)
     found = passive_forces(tree, q, v, run) if resist else found
     for i, link in enumerate(tree.links):
         if not is_zero(link.armature) and link.law.carried((0.0,) * link.law.nv) is not None:
-            own = speeds(tree, v, run)[i]
+            own = joint_speeds(tree, v, run)[i]
             rotor = run(rotor_convective_force, link.law, link.armature, own)
             before = found[i]
             found[i] = rotor if before is None else tuple(run(plus, a, b) for a, b in zip(before, rotor, strict=True))
@@ -91,7 +91,7 @@ def base_acceleration(gravity: Gravity) -> Motion:
     return Motion(ZERO, ZERO if gravity.is_point else -gravity.acceleration)
 
 
-def attraction(gravity: tuple[Scalar, Vector3], bodies: Sequence[PointMass], X_WL: Pose) -> Force:
+def link_attraction(gravity: tuple[Scalar, Vector3], bodies: Sequence[PointMass], X_WL: Pose) -> Force:
     """Return the gravity of a point field on a link, in its axes: m μ/r² toward the centre at each body's centre of
     mass."""
     mu, center = gravity
@@ -105,14 +105,14 @@ def attraction(gravity: tuple[Scalar, Vector3], bodies: Sequence[PointMass], X_W
     return result
 
 
-def attractions(tree: Tree, q: Scalars, run: Runner = inline) -> list[Force | None]:
+def link_attractions(tree: Tree, q: Scalars, run: Runner = inline) -> list[Force | None]:
     """Return the gravity of a point field on every link; None for each where gravity is uniform or absent."""
     if not tree.gravity.is_point:
         return [None] * len(tree.links)
     field = (tree.gravity.mu, tree.gravity.center)
     poses = link_poses(tree, q, run)
     return [
-        run(attraction, field, link.bodies, X_WL) if link.bodies else None
+        run(link_attraction, field, link.bodies, X_WL) if link.bodies else None
         for link, X_WL in zip(tree.links, poses, strict=True)
     ]
 

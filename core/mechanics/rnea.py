@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from core.mechanics.kinematics import coordinates, span, speeds
-from core.mechanics.loads import attractions, base_acceleration, joint_resistance
+from core.mechanics.kinematics import combine_columns, joint_coordinates, joint_speeds
+from core.mechanics.loads import base_acceleration, joint_resistance, link_attractions
 from core.mechanics.tree import Coupling, Runner, Scalars, Tree, inline
 from core.numerics.spatial.inertia import Inertia
 from core.numerics.spatial.pose import Pose
@@ -25,7 +25,7 @@ from core.numerics.spatial.scalar import Scalar, plus, times
 from core.numerics.spatial.vector import ZERO_MOTION, Force, Motion
 
 
-class Outward(NamedTuple):
+class OutwardResult(NamedTuple):
     """Result of the outward pass for one link, used by the inward pass."""
 
     pose: Pose
@@ -36,38 +36,38 @@ class Outward(NamedTuple):
 
 
 class Wrenches(NamedTuple):
-    """Joint forces τ (nv,), and for each link i the wrench F_i that its joint transmits to it, in link axes at the
-    link's origin."""
+    """Joint forces τ (nv,), and for each link i the wrench F_i that its joint transmits to it, in the link's axes at
+    its origin."""
 
     torques: list[Scalar]
     forces: list[Force]
 
 
-def outward(
+def outward_step(
     law: Any, placement: Pose, inertia: Inertia, q: Scalars, v: Scalars, a: Scalars, parent: tuple[Motion, Motion]
-) -> Outward:
+) -> OutwardResult:
     """Compute velocity, acceleration and force of one link."""
     X = placement @ law.pose(q)
     S = law.subspace(q)
-    V_J = span(S, v)
+    V_J = combine_columns(S, v)
     V = X.motion_back(parent[0]) + V_J
-    A = X.motion_back(parent[1]) + span(S, a) + law.bias(q, v) + V.cross(V_J)
+    A = X.motion_back(parent[1]) + combine_columns(S, a) + law.bias(q, v) + V.cross(V_J)
     F = inertia.act(A) + V.cross_force(inertia.act(V))
-    return Outward(X, V, A, F, S)
+    return OutwardResult(X, V, A, F, S)
 
 
-def project(columns: tuple[Motion, ...], force: Force, armature: Scalar, a: Scalars) -> tuple[Scalar, ...]:
+def joint_forces(columns: tuple[Motion, ...], force: Force, armature: Scalar, a: Scalars) -> tuple[Scalar, ...]:
     """Return τ = Sᵀ F + armature · q̈."""
     return tuple(plus(column.dot(force), times(armature, ak)) for column, ak in zip(columns, a, strict=True))
 
 
-def carried(X: Pose, force: Force, parent: Force) -> Force:
+def add_to_parent_force(X: Pose, force: Force, parent: Force) -> Force:
     """Add a link's force to its parent's: F_λ + X* F_i."""
     return parent + X.force(force)
 
 
-def lead(coupling: Coupling, sum_so_far: Scalar, torque: Scalar) -> Scalar:
-    """Add the load of a coupled joint to its leader: τ_leader += ratio · τ."""
+def add_to_leader(coupling: Coupling, sum_so_far: Scalar, torque: Scalar) -> Scalar:
+    """Add the load on a coupled joint to its leader: τ_leader += ratio · τ."""
     return plus(sum_so_far, times(coupling.ratio, torque))
 
 
@@ -88,16 +88,16 @@ def rnea(
     resist : count the joints' own damping, friction and springs; gravity : count gravity
     external : wrench on each link, in its axes at its origin (None: none)
     """
-    own_q, own_v, own_a = coordinates(tree, q, run), speeds(tree, v, run), speeds(tree, a, run)
+    own_q, own_v, own_a = joint_coordinates(tree, q, run), joint_speeds(tree, v, run), joint_speeds(tree, a, run)
     ground = (ZERO_MOTION, base_acceleration(tree.gravity) if gravity else ZERO_MOTION)
-    pulls = attractions(tree, q, run) if gravity else [None] * len(tree.links)
+    pulls = link_attractions(tree, q, run) if gravity else [None] * len(tree.links)
     resisting = joint_resistance(tree, q, v, resist, run)
     # outward: motion, and the force for it, of every link
-    outs: list[Outward] = []
+    outs: list[OutwardResult] = []
     forces: list[Force] = []
     for i, link in enumerate(tree.links):
         parent = ground if link.parent < 0 else (outs[link.parent].velocity, outs[link.parent].acceleration)
-        outs.append(run(outward, link.law, link.placement, link.inertia, own_q[i], own_v[i], own_a[i], parent))
+        outs.append(run(outward_step, link.law, link.placement, link.inertia, own_q[i], own_v[i], own_a[i], parent))
         force = outs[i].force
         for pull in (pulls[i], external[i] if external else None):
             force = force if pull is None else run(Force.__sub__, force, pull)
@@ -106,15 +106,15 @@ def rnea(
     torques: list[Scalar] = [0.0] * tree.nv
     for i in range(len(tree.links) - 1, -1, -1):
         link = tree.links[i]
-        own = run(project, outs[i].columns, forces[i], link.armature, own_a[i])
+        own = run(joint_forces, outs[i].columns, forces[i], link.armature, own_a[i])
         resistance = resisting[i]
         if resistance is not None:
             own = tuple(run(plus, force, more) for force, more in zip(own, resistance, strict=True))
-        if link.coupling is None and not tree.coupled:
+        if link.coupling is None and not tree.has_coupled_joints:
             torques[link.v] = own
         else:
             for k, torque in enumerate(own, link.first_v):
-                torques[k] = run(lead, link.coupling or Coupling(1.0, 0.0), torques[k], torque)
+                torques[k] = run(add_to_leader, link.coupling or Coupling(1.0, 0.0), torques[k], torque)
         if link.parent >= 0:
-            forces[link.parent] = run(carried, outs[i].pose, forces[i], forces[link.parent])
+            forces[link.parent] = run(add_to_parent_force, outs[i].pose, forces[i], forces[link.parent])
     return Wrenches(torques, forces)

@@ -1,5 +1,5 @@
-"""Division of deep trees into segments, so that the mass matrix and its constraint rows grow with the number of links,
-not with its square.
+"""Division of deep trees into segments, so that the size of the mass matrix and its constraint rows grows in proportion
+to the number of links, not to its square.
 
 The mass matrix of a deep tree is nearly full, since each joint carries all that comes behind it. So some links, the
 *stations*, are taken as two bodies of half the inertia each, one of which ends a segment while the other begins the
@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from core.mechanics.crba import gathered, joint_motion, screw_product
-from core.mechanics.kinematics import coordinates
+from core.mechanics.crba import add_to_parent_inertia, joint_motion, screw_product
+from core.mechanics.kinematics import joint_coordinates
 from core.mechanics.tree import Runner, Scalars, Tree, inline
 from core.numerics.spatial.inertia import Inertia, Symmetric3
 from core.numerics.spatial.pose import IDENTITY, Pose
@@ -34,9 +34,9 @@ BASE = 6
 Numbers = tuple[Scalar, ...]
 
 
-def stations_of(tree: Tree) -> tuple[int, ...]:
-    """Return the links where segments end; none if the tree is not deep or has coupled joints."""
-    if tree.coupled:
+def find_stations(tree: Tree) -> tuple[int, ...]:
+    """Return the links at which segments end; none if the tree is not deep or has coupled joints."""
+    if tree.has_coupled_joints:
         return ()
     depths, since, found = [0], [0], []
     carried = Counter(link.parent for link in tree.links)
@@ -70,8 +70,8 @@ rotation."""
 
 
 class Segments:
-    """Kinematic tree cut into segments at stations, and the numbering of the unknowns: the speeds, then six motion
-    components of each station."""
+    """Kinematic tree cut into segments at stations, with the numbering of the unknowns: first the speeds, then six
+    motion components for each station."""
 
     def __init__(self, tree: Tree, stations: Sequence[int]) -> None:
         self.tree, self.stations = tree, tuple(stations)
@@ -88,7 +88,7 @@ class Segments:
             first += link.law.nv
         self.masses = [(max(i, j), min(i, j)) for i, j in self._coupled_pairs()]
         """Rows and columns of the nonzero entries of M, lower half."""
-        places = [(BASE * k + row, at) for k in range(len(self.stations)) for row, at in self._row_places(k)]
+        places = [(BASE * k + row, at) for k in range(len(self.stations)) for row, at in self._row_indices(k)]
         self._by_rows = sorted(range(len(places)), key=lambda k: places[k][0])
         self.rows = [places[k] for k in self._by_rows]
         """Rows and unknowns of the entries of the constraint rows that connect segments."""
@@ -99,8 +99,8 @@ class Segments:
         return self.tree.nv + BASE * len(self.stations)
 
     @property
-    def order(self) -> list[int]:
-        """Return the unknowns in order, those that carry others first."""
+    def ordered_unknowns(self) -> list[int]:
+        """Return the unknowns in an order in which each comes after those that carry it."""
         found: list[int] = []
         for i, link in enumerate(self.tree.links):
             found += range(link.first_v, link.first_v + link.law.nv)
@@ -137,7 +137,7 @@ class Segments:
             found += [(base[a], base[b]) for a in range(BASE) for b in range(a + 1)]
         return found
 
-    def entries(self, q: Scalars, run: Runner = inline) -> list[Scalar]:
+    def mass_entries(self, q: Scalars, run: Runner = inline) -> list[Scalar]:
         """Return the nonzero entries of M, at the rows and columns in `masses`."""
         _, screws, bases = self._screws(q, run)
         found: list[Scalar] = []
@@ -154,7 +154,7 @@ class Segments:
             found += base
         return found
 
-    def _row_places(self, number: int) -> list[tuple[int, int]]:
+    def _row_indices(self, number: int) -> list[tuple[int, int]]:
         """Return row within the six of a station, and unknown, for each entry of `row_entries`."""
         station = self.stations[number]
         own, before = self.base(station), self.base(self.segment[station])
@@ -166,9 +166,9 @@ class Segments:
         return found
 
     @staticmethod
-    def _involved_unknowns(row: int, own: range) -> list[int]:
+    def _involved_unknowns(row: int, unknowns: range) -> list[int]:
         """Return the unknowns of a station that a row involves."""
-        return [own[row]] if row < 3 else [own[row], own[(row - 2) % 3], own[(row - 1) % 3]]
+        return [unknowns[row]] if row < 3 else [unknowns[row], unknowns[(row - 2) % 3], unknowns[(row - 1) % 3]]
 
     def row_entries(self, q: Scalars, run: Runner = inline) -> list[Scalar]:
         """Return the entries of the constraint rows that connect segments, in the pattern of `rows`: with r from the
@@ -191,16 +191,18 @@ class Segments:
         """Return for each link its position from its segment's origin, for each degree of freedom S and F, for each
         station half of the matrix of its unknowns; all in world axes."""
         links = self.tree.links
-        own = coordinates(self.tree, q, run)
+        own = joint_coordinates(self.tree, q, run)
         joints = [run(joint_motion, link.law, link.placement, own[i]) for i, link in enumerate(links)]
-        composite = [run(_half, link.inertia) if i in self._number else link.inertia for i, link in enumerate(links)]
+        composite = [
+            run(_halve_inertia, link.inertia) if i in self._number else link.inertia for i, link in enumerate(links)
+        ]
         bases = {i: composite[i] for i in self.stations}
         for i in range(len(links) - 1, -1, -1):
             parent = links[i].parent
             if parent in self._number:
-                bases[parent] = run(gathered, joints[i][0], composite[i], bases[parent])
+                bases[parent] = run(add_to_parent_inertia, joints[i][0], composite[i], bases[parent])
             elif parent >= 0:
-                composite[parent] = run(gathered, joints[i][0], composite[i], composite[parent])
+                composite[parent] = run(add_to_parent_inertia, joints[i][0], composite[i], composite[parent])
         poses: list[Pose] = []
         rows: list[Numbers] = []
         for i, link in enumerate(links):
@@ -217,7 +219,7 @@ class Segments:
         )
 
 
-def _half(inertia: Inertia) -> Inertia:
+def _halve_inertia(inertia: Inertia) -> Inertia:
     mass, moment, tensor = inertia
     return Inertia(times(0.5, mass), moment.scaled(0.5), Symmetric3(*(times(0.5, x) for x in tensor)))
 
@@ -233,7 +235,7 @@ def _world_screws(X: Pose, S: tuple[Motion, ...], inertia: Inertia) -> tuple[Num
 
 def _inertia_matrix(X: Pose, inertia: Inertia) -> Numbers:
     """Return the lower half of an inertia's matrix in world axes at its own origin, row by row, angular first."""
-    turned = inertia.moved(Pose(X.rotation, ZERO))
+    turned = inertia.transformed_to_parent(Pose(X.rotation, ZERO))
     m, (x, y, z), I = turned
     none: Scalar = 0.0
     return (

@@ -35,7 +35,7 @@ class Coupling(NamedTuple):
     offset: Scalar
 
 
-class Place(NamedTuple):
+class LinkFrame(NamedTuple):
     """Frame fixed to a link (−1: world)."""
 
     link: int
@@ -56,7 +56,7 @@ class PointMass(NamedTuple):
 
 @dataclass(frozen=True)
 class Link:
-    """Joint and the rigid body that it moves."""
+    """Joint and the rigid body moved by it."""
 
     name: str
     """Name of the joint."""
@@ -109,7 +109,7 @@ class Tree:
     gravity: Gravity = field(default_factory=Gravity)
 
     @cached_property
-    def coupled(self) -> bool:
+    def has_coupled_joints(self) -> bool:
         """Return True if any joint is coupled to another."""
         return any(link.coupling is not None for link in self.links)
 
@@ -122,7 +122,7 @@ class Tree:
         return path
 
 
-def follow(coupling: Coupling, leader: Scalar) -> Scalar:
+def follower_coordinate(coupling: Coupling, leader: Scalar) -> Scalar:
     """Return the coordinate of a coupled joint from its leader's."""
     return plus(times(coupling.ratio, leader), coupling.offset)
 
@@ -137,5 +137,5 @@ class Runner(Protocol):
 
 
 def inline(step: Callable[..., Result], *arguments: Any) -> Result:
-    """Execute the step by calling it directly."""
+    """Run a step of a recursion by calling its function directly."""
     return step(*arguments)

@@ -10,24 +10,24 @@ import numpy as np
 
 from core.codegen.evaluator import Array, Evaluator
 from core.constraints import rest_position
-from core.constraints.named_values import one_state, states_of
+from core.constraints.named_values import as_states, single_state
 from core.errors import ModelError, SimulationError
 from core.mechanics.elements.time_argument import Splines
 from core.mechanics.multibody.coordinates import Coordinate
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanics.multibody.topology import Loop
 from core.model import Joint, Model
-from core.programs.compiled import Compiled
+from core.programs.compiled import CompiledModel
 
 if TYPE_CHECKING:
-    from core.codegen.evaluator import Guarded
+    from core.codegen.evaluator import GuardedFunction
     from core.constraints.acting_states import RestingTest
-    from core.constraints.closed_forms.wording import Step
+    from core.constraints.closed_forms.wording import SolutionStep
     from core.constraints.cut_coordinates import CutLimit
     from core.constraints.force_ranges import ForceRanges
     from core.constraints.mobility.mobility import Mobility
     from core.constraints.motion_derivatives import MotionDerivatives
-    from core.constraints.motion_with_rows import SlowPath
+    from core.constraints.motion_with_rows import GeneralPath
     from core.constraints.reactions import Reactions
     from core.mechanism.regressor import BaseParameters, LinearParameters
 
@@ -58,11 +58,11 @@ class Mechanism:
     """
 
     def __init__(self, model: Model) -> None:
-        self.compiled = compiled = Compiled(model)
+        self.compiled = compiled = CompiledModel(model)
         """The functions by name, and what the machine consists of, for those that compute with it."""
         self._call = compiled.call
         self._direct = compiled.plain and not compiled.by_mass_matrix
-        self._in_one_piece = not compiled.very_long
+        self._in_one_piece = not compiled.is_very_long
         self._jacobians: dict[str, Evaluator] = {}
         self.model = compiled.model
         self.name = model.name
@@ -74,15 +74,15 @@ class Mechanism:
     @classmethod
     def to_show(cls, model: Model) -> Mechanism:
         """Mechanism of a model for display only: elements of unknown kinds are left out, and joints of unknown kinds do
-        not move. Computations and runs refuse such a model with the name of the kind."""
-        from core.model.edits.edits import known_part
+        not move. Computations and runs refuse such a model with a message that names the kind."""
+        from core.model.edits.edits import without_unknown_kinds
 
-        mech = cls(known_part(model))
+        mech = cls(without_unknown_kinds(model))
         mech.model = model
         return mech
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by model: copies are rebuilt from it, and share code within a process."""
+        """Pickle only the model: copies are recompiled from it, and share code within a process."""
         return Mechanism, (self.model,)
 
     def updated(self, model: Model) -> Mechanism:
@@ -106,7 +106,7 @@ class Mechanism:
 
     @property
     def implicit_joints(self) -> tuple[Joint, ...]:
-        """Free joints of bodies that no joint holds: not in the document, named after the body."""
+        """Free joints of bodies that no joint connects to the ground: not in the document, named after the body."""
         return self.compiled.implicit_joints
 
     @property
@@ -143,8 +143,9 @@ class Mechanism:
         return self.compiled.splines(p)
 
     def x_rest(self, q: Any, *, p: Values = None, t: Any = 0.0, v: Any = None, near: Any = None) -> Array:
-        """(…, nx) states of force elements at rest: junctions in balance; series spring–dampers with the spring at rest
-        length; turn counters nearest to those of `near` (…, nx), default nearest to the reference configuration."""
+        """(…, nx) states of force elements at rest: junctions in balance; series spring–dampers with the spring at its
+        free length; turn counters nearest to those of `near` (…, nx), by default nearest to the reference
+        configuration."""
         return self.compiled.x_rest(q, p=p, t=t, v=v, near=near)
 
     def x_rate(self, q: Any, v: Any, x: Any, *, p: Values = None, t: Any = 0.0) -> Array:
@@ -152,13 +153,13 @@ class Mechanism:
         return self.compiled.x_rate(q, v, x, p=p, t=t)
 
     def compile(self, *functions: str, wait: bool = True) -> None:
-        """Request machine code of functions (e.g. "forward_dynamics"; default: those used so far) and wait for it."""
+        """Compile functions to machine code (e.g. "forward_dynamics"; default: those used so far) and wait for it."""
         self.compiled.compile(*functions, wait=wait)
 
     @property
     def ready(self) -> bool:
         """True if every function used so far runs as machine code."""
-        return self.compiled.ready
+        return self.compiled.is_ready
 
     @property
     def compile_times(self) -> dict[str, float]:
@@ -174,19 +175,19 @@ class Mechanism:
     def rest(self, p: Values = None, *, t: float = 0.0) -> Array:
         """(nq,) reference position: as given, else neutral, inside the limits, with loops closed as well as
         possible."""
-        return rest_position.rest(self.compiled, p, t)
+        return rest_position.reference_position(self.compiled, p, t)
 
     def clamp(self, q: Any) -> Array:
         """(…, nq) q clipped to the limits, with quaternions normalised."""
-        return self.compiled.coordinates.clamp(states_of(q, self.nq, "q"))
+        return self.compiled.coordinates.clamp(as_states(q, self.nq, "q"))
 
     def integrate(self, q: Any, v: Any, dt: Any = 1.0) -> Array:
         """(…, nq) position reached from q with constant speeds v after dt seconds, on the configuration manifold."""
-        return self.compiled.coordinates.integrate(states_of(q, self.nq, "q"), states_of(v, self.nv, "v"), dt)
+        return self.compiled.coordinates.integrate(as_states(q, self.nq, "q"), as_states(v, self.nv, "v"), dt)
 
     def difference(self, q0: Any, q1: Any) -> Array:
         """(…, nv) constant speeds that lead from q0 to q1 in one second: `integrate(q0, difference(q0, q1)) == q1`."""
-        return self.compiled.coordinates.difference(states_of(q0, self.nq, "q"), states_of(q1, self.nq, "q"))
+        return self.compiled.coordinates.speeds_between(as_states(q0, self.nq, "q"), as_states(q1, self.nq, "q"))
 
     def random(self, seed: int | np.random.Generator = 0) -> Array:
         """(nq,) a random position inside the limits."""
@@ -197,8 +198,8 @@ class Mechanism:
         for a loop-closing one (angles within half a turn, a screw's from its advance)."""
         from core.constraints import cut_coordinates
 
-        known = self.compiled.checked_joint_name(joint)
-        return cut_coordinates.coordinate(self.compiled, states_of(q, self.nq, "q"), known, p)
+        known = self.compiled.check_joint_name(joint)
+        return cut_coordinates.joint_coordinates(self.compiled, as_states(q, self.nq, "q"), known, p)
 
     # --------------------------------------------------------------------------- kinematics
 
@@ -208,7 +209,7 @@ class Mechanism:
 
     def frame(self, q: Any, name: str, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, 4, 4) world pose of a body or frame."""
-        if self.compiled.checked_frame_name(name) == "world":
+        if self.compiled.check_frame_name(name) == "world":
             return np.broadcast_to(np.eye(4), (*np.shape(q)[:-1], 4, 4)).copy()
         return self.poses(q, p)[..., self.compiled.program.frame_index[name], :, :]
 
@@ -222,13 +223,13 @@ class Mechanism:
         evaluator = self._jacobians.get(name) if isinstance(name, str) else None
         if evaluator is None:
             evaluator = self._jacobians[name] = self.compiled.evaluator(
-                "jacobian:" + self.compiled.checked_frame_name(name)
+                "jacobian:" + self.compiled.check_frame_name(name)
             )
         return evaluator.call(q) if p is None else evaluator(q, p=self.parameter_values(p))
 
     def frames_jacobian(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, n, 6, nv) the Jacobians of all `frame_names`."""
-        if self.compiled.program.symbolic.long:
+        if self.compiled.program.symbolic.is_long:
             return np.stack([self.jacobian(q, name, p=p) for name in self.frame_names], axis=-3)
         return self._call("frames_jacobian", q, p=p)
 
@@ -238,7 +239,7 @@ class Mechanism:
         return (J @ np.asarray(v, dtype=float)[..., None])[..., 0]
 
     def rate(self, q: Any, v: Any, *, p: Values = None, t: float = 0.0) -> Array:
-        """(…, nq) q̇; equal to v except where q holds quaternions."""
+        """(…, nq) q̇; differs from v only for joints with quaternions."""
         return self._call("rate", q, v, p=p)
 
     def center_of_mass(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
@@ -265,12 +266,12 @@ class Mechanism:
 
     def bias(self, q: Any, v: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True) -> Array:
         """(…, nv) h with M a + h = τ: Coriolis, centrifugal and gravity terms; with `passive` also passive joint
-        forces, compressed elastic stops, and force elements. Friction of joints at rest and reaction-dependent
-        friction, which depend on the accelerations, are left out."""
+        forces, compressed elastic stops, and force elements. Friction of joints at rest and reaction-dependent friction
+        are left out, since they depend on the accelerations."""
         if not passive:
             return self._call("bias_ideal", q, v, p=p, t=t, x=x)
         h = self._call("bias", q, v, p=p, t=t, x=x)
-        if not self._has_rows:
+        if not self._has_friction_or_stops:
             return h
         from core.constraints import row_forces
 
@@ -278,7 +279,7 @@ class Mechanism:
         return h if resists is None else h - resists
 
     def gravity(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
-        """(…, nv) G(q) of M a + h = τ: joint forces that hold the open tree against gravity alone. For the fewer forces
+        """(…, nv) G(q) of M a + h = τ: joint forces that balance gravity alone in the open tree. For the fewer forces
         needed with loops and constraints see `inverse_dynamics(q, 0, 0, passive=False)`."""
         return self._call("gravity", q, p=p)
 
@@ -286,11 +287,11 @@ class Mechanism:
         """(kinetic, potential) energy, J: ½ vᵀ M v; potential energy of gravity (zero at the world's origin, without
         bodies fixed to the ground), of joint springs and force elements, and of compressed elastic stops."""
         both = self._call("energy", q, v, p=p, t=t, x=x)
-        if not (self._has_rows if p is not None else self._resting_test):
+        if not (self._has_friction_or_stops if p is not None else self._resting_test):
             return Energy(both[..., 0][()], both[..., 1][()])
         from core.constraints import row_forces
 
-        return Energy(both[..., 0][()], (both[..., 1] + row_forces.stored_energy(self.compiled, q, p))[()])
+        return Energy(both[..., 0][()], (both[..., 1] + row_forces.elastic_stop_energy(self.compiled, q, p))[()])
 
     def inverse_dynamics(
         self,
@@ -331,11 +332,11 @@ class Mechanism:
         actuators: Sequence[str] | None = None,
     ) -> ForceRanges:
         """(tau, tau_min, tau_max), each (…, nv): joint forces of `inverse_dynamics`, and their bounds while static
-        friction and rigid stops hold joints at rest. Joints at rest with an acceleration begin to slide: their friction
-        has one value."""
+        friction and rigid stops keep joints at rest. Joints at rest with an acceleration start to slide, so their
+        friction has a single value."""
         from core.constraints import force_ranges
 
-        return force_ranges.force_ranges(self.compiled, q, v, a, actuators, p, t, x)
+        return force_ranges.compute_force_ranges(self.compiled, q, v, a, actuators, p, t, x)
 
     def forward_dynamics(
         self,
@@ -350,18 +351,19 @@ class Mechanism:
         motors: bool = False,
     ) -> Array:
         """(…, nv) accelerations produced by joint forces `tau`, with loops, constraints and drivers enforced. As in
-        runs, static friction holds joints at rest within its limits, and stops push back. `tau` acts on the joints;
-        with `motors` it is the motors' command, cut off at effort limits and reduced so as not to exceed speed limits.
+        runs, static friction keeps joints at rest within its limits, and stops push back. `tau` acts on the joints;
+        with `motors` it is the command of the motors, cut off at effort limits and reduced so that speeds do not exceed
+        their limits.
 
         Raises SimulationError naming the joint when it moves no mass.
         """
         if motors:
             from core.constraints import motor_limits
 
-            tau = motor_limits.given(self.compiled, tau, p)
+            tau = motor_limits.clip_to_effort_limits(self.compiled, tau, p)
         elif p is None and passive and self._direct:
             return self._forward_dynamics_evaluator.call(q, v, tau)
-        return self._motion(q, v, tau, p, passive, t, x, motors)[0][0]
+        return self._compute_motion(q, v, tau, p, passive, t, x, motors)[0][0]
 
     def derivatives(
         self,
@@ -440,30 +442,30 @@ class Mechanism:
     def _resting_test(self) -> RestingTest | None:
         from core.constraints import acting_states
 
-        return acting_states.resting(self.compiled)
+        return acting_states.default_resting_test(self.compiled)
 
     @cached_property
-    def _has_rows(self) -> bool:
+    def _has_friction_or_stops(self) -> bool:
         from core.constraints import acting_states
 
-        return acting_states.has_rows(self.compiled)
+        return acting_states.has_friction_or_stops(self.compiled)
 
-    def _motion(
+    def _compute_motion(
         self, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any, x: Any, motors: bool = False
     ) -> tuple[tuple[Array, Array], Array | None]:
         """Accelerations and multipliers; see `core.constraints.motion_with_rows`."""
-        from core.constraints.motion_with_rows import motion_with_rows
+        from core.constraints.motion_with_rows import constrained_motion_with_rows
 
-        return motion_with_rows(self.compiled, q, v, tau, p, passive, t, x, motors)
+        return constrained_motion_with_rows(self.compiled, q, v, tau, p, passive, t, x, motors)
 
     @cached_property
-    def _inverse_dynamics_evaluator(self) -> Evaluator | Guarded | SlowPath:
+    def _inverse_dynamics_evaluator(self) -> Evaluator | GuardedFunction | GeneralPath:
         from core.constraints.motion_with_rows import inverse_dynamics_fast_path
 
         return inverse_dynamics_fast_path(self.compiled)
 
     @cached_property
-    def _forward_dynamics_evaluator(self) -> Evaluator | Guarded | SlowPath:
+    def _forward_dynamics_evaluator(self) -> Evaluator | GuardedFunction | GeneralPath:
         from core.constraints.motion_with_rows import forward_dynamics_fast_path
 
         return forward_dynamics_fast_path(self.compiled)
@@ -472,21 +474,22 @@ class Mechanism:
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
     ) -> Reactions:
         """Joint → (…, 6) wrench that its parent side exerts on its child side, at b's origin, world axes, [torque;
-        force]; the joint's own torque included. Of minimum norm if constraints are redundant, as `note` then says."""
+        force]; the joint's own torque included. If constraints are redundant, the wrenches are those of minimum norm,
+        and `note` says so."""
         from core.constraints import reactions
 
-        motion, closing = self._motion(q, v, tau, p, passive, t, x)
-        return reactions.reactions(self.compiled, q, v, *motion, p, passive, t, x, closing)
+        motion, closing = self._compute_motion(q, v, tau, p, passive, t, x)
+        return reactions.compute_reactions(self.compiled, q, v, *motion, p, passive, t, x, closing)
 
     def constraint_forces(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
     ) -> dict[str, Array]:
-        """Constraint or driver → (…, rows) its forces along the growth of the constrained quantity (N, N·m): a rod's
-        pushes its ends apart, a joint driver's is its motor's torque."""
+        """Constraint or driver → (…, rows) forces in the direction in which the constrained quantity grows (N, N·m):
+        the force of a rod pushes its ends apart, that of a joint driver is its motor's torque."""
         from core.constraints import reactions
 
-        motion, closing = self._motion(q, v, tau, p, passive, t, x)
-        return reactions.constraint_forces(self.compiled, q, v, *motion, p, passive, t, x, closing)
+        motion, closing = self._compute_motion(q, v, tau, p, passive, t, x)
+        return reactions.compute_constraint_forces(self.compiled, q, v, *motion, p, passive, t, x, closing)
 
     def sensor(
         self, q: Any, v: Any, name: str, *, a: Any = None, p: Values = None, t: Any = 0.0
@@ -495,7 +498,7 @@ class Mechanism:
         acceleration sensor for its value."""
         from core.constraints import reactions
 
-        return reactions.sensor(self.compiled, q, v, name, a, p)
+        return reactions.evaluate_sensor(self.compiled, q, v, name, a, p)
 
     # --------------------------------------------------------------------------- loops
 
@@ -507,12 +510,12 @@ class Mechanism:
         return cut_limits(self.compiled)
 
     @property
-    def solution_order(self) -> tuple[Step, ...]:
+    def solution_order(self) -> tuple[SolutionStep, ...]:
         """Order of solution: independent joints, loops closed analytically with their sources, and loops left to
         iteration."""
-        from core.constraints.closed_forms.closed_forms import closed_forms_of
+        from core.constraints.closed_forms.closed_forms import get_analytic_closure
 
-        return closed_forms_of(self.compiled.program).steps
+        return get_analytic_closure(self.compiled.program).steps
 
     @property
     def constrained(self) -> bool:
@@ -561,7 +564,7 @@ class Mechanism:
         """
         from core.constraints.consistent_motion import named_speeds
 
-        return named_speeds(self.compiled, one_state(self.compiled, q), v, p, t)
+        return named_speeds(self.compiled, single_state(self.compiled, q), v, p, t)
 
     def accelerations(
         self,
@@ -574,20 +577,20 @@ class Mechanism:
         steady: Sequence[str] = (),
     ) -> Array:
         """(nv,) consistent accelerations at a state: those given by name are kept, others follow from the constraints,
-        and undetermined ones are zero, beginning with the speeds named in `steady`.
+        and undetermined ones are zero, first of all those of the speeds named in `steady`.
 
         Raises AssemblyError naming the acceleration that contradicts what holds.
         """
         from core.constraints.consistent_motion import named_accelerations
 
-        q, v = one_state(self.compiled, q), states_of(v, self.nv, "v")
+        q, v = single_state(self.compiled, q), as_states(v, self.nv, "v")
         return named_accelerations(self.compiled, q, v, a, p, t, steady=steady)
 
     def move(
         self, q: Any, values: Mapping[str, Any], p: Values = None, *, t: float = 0.0, exact: bool = False
     ) -> Array:
         """(nq,) the closed position nearest to q in which the named coordinates have the given values (numbers, or
-        texts with a unit); all others follow, on the present branch if a path leads there.
+        strings with a unit); all others follow, on the present branch if a path leads there.
 
         Coordinates of one joint are moved as by hand: inside the limits, as far as the loops let them. exact : they
         have their values wherever they lead, limits of what is named or not, as those of several joints have in any
@@ -598,7 +601,7 @@ class Mechanism:
         """
         from core.constraints import named_positions
 
-        return named_positions.moved(self.compiled, one_state(self.compiled, q), values, p, t, exact)
+        return named_positions.move_to_values(self.compiled, single_state(self.compiled, q), values, p, t, exact)
 
     def mobility(self, q: Any = None, p: Values = None, t: float = 0.0, *, friction: bool = False) -> Mobility:
         """Degrees of freedom, redundant constraints by name, and free motions, at a pose (nq,), default the reference

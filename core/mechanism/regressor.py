@@ -24,16 +24,16 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from core.constraints.assembly import random_pose
-from core.constraints.multipliers import equivalent_actuator_forces_each
-from core.constraints.named_values import states_of
-from core.errors import ModelError, near_misses
+from core.constraints.multipliers import equivalent_forces_of_columns
+from core.constraints.named_values import as_states
+from core.errors import ModelError, suggest_names
 from core.mechanics.dry_friction import is_controlled
 from core.mechanics.multibody.number_reader import Numbers
 from core.mechanics.multibody.parameter_values import Values
 from core.model import Joint
-from core.numerics.rank import least, null_space
+from core.numerics.rank import null_space, solve_least_squares
 from core.programs import regressor as symbolic_regressor
-from core.programs.compiled import Compiled
+from core.programs.compiled import CompiledModel
 from core.programs.regressor import INERTIAL, OF_JOINTS, LinearParameter
 
 Array = NDArray[np.float64]
@@ -62,12 +62,14 @@ class LinearParameters(NamedTuple):
     values: Array
 
 
-def linear_parameters(compiled: Compiled, kinds: Sequence[str] = INERTIA_ONLY, p: Values = None) -> LinearParameters:
+def linear_parameters(
+    compiled: CompiledModel, kinds: Sequence[str] = INERTIA_ONLY, p: Values = None
+) -> LinearParameters:
     """Return the parameters of the selected kinds (`KINDS`) at parameter values (n_p,)."""
     wanted = [
         each
         for each in symbolic_regressor.linear_parameters(compiled.program.symbolic)
-        if each.kind in _checked_kinds(kinds)
+        if each.kind in _check_kinds(kinds)
     ]
     names = tuple(f"{each.owner}.{each.part}" for each in wanted)
     return LinearParameters(
@@ -80,7 +82,7 @@ def linear_parameters(compiled: Compiled, kinds: Sequence[str] = INERTIA_ONLY, p
 
 
 def regressor(
-    compiled: Compiled,
+    compiled: CompiledModel,
     q: Any,
     v: Any,
     a: Any,
@@ -97,38 +99,38 @@ def regressor(
             remedy="Set gravity to uniform or none.",
         )
     q, v, a = (
-        states_of(x, size, word)
+        as_states(x, size, word)
         for x, size, word in ((q, compiled.nq, "q"), (v, compiled.nv, "v"), (a, compiled.nv, "a"))
     )
-    chosen = _checked_kinds(kinds)
+    chosen = _check_kinds(kinds)
     every = symbolic_regressor.linear_parameters(compiled.program.symbolic)
     Y = compiled.call("regressor", q, v, a, p=p)[..., [k for k, each in enumerate(every) if each.kind in chosen]]
     if actuators is None and not compiled.constrained:
         return np.asarray(Y)
-    return equivalent_actuator_forces_each(compiled, q, Y, actuators, p)
+    return equivalent_forces_of_columns(compiled, q, Y, actuators, p)
 
 
-def _checked_kinds(kinds: Sequence[str]) -> Collection[str]:
+def _check_kinds(kinds: Sequence[str]) -> Collection[str]:
     chosen = (kinds,) if isinstance(kinds, str) else tuple(kinds)
     wrong = next((kind for kind in chosen if kind not in KINDS), None)
     if wrong is not None or not chosen:
         raise ModelError(
             f"There is no parameter kind '{wrong}'." if chosen else "No parameter kind is selected.",
             where="kinds",
-            remedy=near_misses(str(wrong), KINDS),
+            remedy=suggest_names(str(wrong), KINDS),
         )
     return chosen
 
 
-def _parameter_symbols(wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
-    """Return short symbols of the parameters, indexed by the number at the end of a body's or joint's name where it is
-    unique, otherwise by the name."""
+def _parameter_symbols(parameters: Sequence[LinearParameter]) -> tuple[str, ...]:
+    """Return short symbols of the parameters, with the number at the end of the body's or joint's name as index if it
+    is unique, otherwise with the name."""
     found = []
     tags = {
-        collection: _owner_tags([e.owner for e in wanted if (e.kind == "inertia") is collection])
+        collection: _owner_labels([e.owner for e in parameters if (e.kind == "inertia") is collection])
         for collection in (True, False)
     }
-    for each in wanted:
+    for each in parameters:
         tag = tags[each.kind == "inertia"][each.owner]
         if each.kind != "inertia":
             found.append(f"{_LETTERS[each.kind]}{tag}")
@@ -142,7 +144,7 @@ def _parameter_symbols(wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _owner_tags(owners: Sequence[str]) -> dict[str, str]:
+def _owner_labels(owners: Sequence[str]) -> dict[str, str]:
     """Return the index of each body or joint in symbols: "3", or "[forearm]"."""
     names = dict.fromkeys(owners)
     numbers = {name: found.group() for name in names if (found := re.search(r"\d+$", name))}
@@ -150,27 +152,30 @@ def _owner_tags(owners: Sequence[str]) -> dict[str, str]:
     return numbers if plain else {name: f"[{name}]" for name in names}
 
 
-def _parameter_units(compiled: Compiled, wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
+def _parameter_units(compiled: CompiledModel, parameters: Sequence[LinearParameter]) -> tuple[str, ...]:
     inertial = {"m": "kg", **dict.fromkeys(INERTIAL[1:4], "kg·m"), **dict.fromkeys(INERTIAL[4:], "kg·m²")}
     members = {joint.name: joint for joint in compiled.program.symbolic.machine.members}
 
-    def turns(joint: str) -> bool:
+    def is_rotational(joint: str) -> bool:
         return members[joint].info.speed_dimensions[0] == "angular_velocity"
 
-    return tuple(inertial[e.part] if e.kind == "inertia" else _UNITS[turns(e.owner)][e.kind] for e in wanted)
+    return tuple(
+        inertial[e.part] if e.kind == "inertia" else _UNITS[is_rotational(e.owner)][e.kind] for e in parameters
+    )
 
 
-def _parameter_values(compiled: Compiled, wanted: Sequence[LinearParameter], p: Values) -> Array:
+def _parameter_values(compiled: CompiledModel, parameters: Sequence[LinearParameter], p: Values) -> Array:
     row = compiled.parameter_values(p)
     values = compiled.model.values(dict(zip(compiled.p_names, row.tolist(), strict=True)))
     numbers = Numbers(values, compiled.model.origin)
     topology = compiled.topology
     inertias = {
-        body: numbers.inertia(topology.model.body(body)) for body in {e.owner for e in wanted if e.kind == "inertia"}
+        body: numbers.inertia(topology.model.body(body))
+        for body in {e.owner for e in parameters if e.kind == "inertia"}
     }
     members = {joint.name: joint for joint in compiled.program.symbolic.machine.members}
     found = []
-    for each in wanted:
+    for each in parameters:
         if each.kind == "inertia":
             mass, h, I = inertias[each.owner]
             parts = (mass, *h, I.xx, I.xy, I.yy, I.xz, I.yz, I.zz)
@@ -187,9 +192,10 @@ def _joint_parameter(joint: Joint, kind: str, numbers: Numbers) -> Any:
 
 
 INDEPENDENT_TOLERANCE = 1e-8
-"""Fraction of a regressor column orthogonal to the columns before it, above which it counts as independent."""
+"""Component of a regressor column orthogonal to the columns before it, as a fraction of the column, above which it
+counts as independent."""
 WRITTEN_FRACTION = 1e-6
-"""Coefficient below which a column is left out of a formula, because loops are closed only to a tolerance."""
+"""Coefficient below which a column is omitted from a formula, because loops are closed only to a tolerance."""
 STATES_PER_COLUMN = 3
 """Minimum number of random states per column, divided by the number of forces."""
 LEAST_STATES = 40
@@ -231,7 +237,7 @@ class BaseParameters:
 
 
 def base_parameters(
-    compiled: Compiled,
+    compiled: CompiledModel,
     kinds: Sequence[str] = INERTIA_ONLY,
     p: Values = None,
     actuators: Sequence[str] | None = None,
@@ -258,7 +264,7 @@ def base_parameters_from_regressor(
         scaled = np.asarray(np.linalg.qr(scaled, mode="r"))  # columns with the same products
     sigma = np.linalg.svd(scaled, compute_uv=False) if scaled.size else np.zeros(0)
     places = np.flatnonzero(seen)
-    order = sorted(range(len(places)), key=lambda k: _elimination_rank(known, int(places[k])))
+    order = sorted(range(len(places)), key=lambda k: _elimination_priority(known, int(places[k])))
     kept = _independent_columns(scaled, order, tolerance)
     if scaled.size:
         _, R, pivots = scipy.linalg.qr(scaled, mode="economic", pivoting=True)
@@ -274,17 +280,19 @@ def base_parameters_from_regressor(
         matrix[:, places] = beta * scale[seen] / scale[seen][kept][:, None]
         legible[:, places] = np.where(np.abs(beta) > WRITTEN_FRACTION, matrix[:, places], 0.0)
     columns = tuple(int(places[k]) for k in kept)
-    names = tuple(_combination_text(row, known.symbols, column) for row, column in zip(legible, columns, strict=True))
+    names = tuple(_format_combination(row, known.symbols, column) for row, column in zip(legible, columns, strict=True))
     hidden = tuple(name for name, shows in zip(known.names, seen, strict=True) if not shows)
     every = np.zeros(W.shape[1])
     every[: len(sigma)] = sigma
     return BaseParameters(names, matrix, columns, matrix @ known.values, every, known, hidden)
 
 
-def _elimination_rank(known: LinearParameters, column: int) -> tuple[int, int, int, int]:
-    each = known.parameters[column]
+def _elimination_priority(parameters: LinearParameters, column: int) -> tuple[int, int, int, int]:
+    each = parameters.parameters[column]
     late = _LATE.index(each.part) + 1 if each.part in _LATE else 0
-    first = next(k for k, other in enumerate(known.parameters) if (other.kind, other.owner) == (each.kind, each.owner))
+    first = next(
+        k for k, other in enumerate(parameters.parameters) if (other.kind, other.owner) == (each.kind, each.owner)
+    )
     return int(each.part == "m"), first, late, column
 
 
@@ -303,11 +311,11 @@ def _independent_columns(W: Array, order: Sequence[int], tolerance: float) -> li
     return sorted(kept)
 
 
-def _combination_text(row: Array, symbols: Sequence[str], first: int) -> str:
-    """Write a combination with four digits, its own parameter first."""
-    text = symbols[first]
+def _format_combination(row: Array, symbols: Sequence[str], own_column: int) -> str:
+    """Format a combination with four digits, its own parameter first."""
+    text = symbols[own_column]
     for k in map(int, np.flatnonzero(row)):
-        if k == first:
+        if k == own_column:
             continue
         amount = f"{round(abs(row[k]), 9):.4g}"
         text += f" {'-' if row[k] < 0.0 else '+'} " + (symbols[k] if amount == "1" else f"{amount}·{symbols[k]}")
@@ -315,13 +323,13 @@ def _combination_text(row: Array, symbols: Sequence[str], first: int) -> str:
 
 
 def random_motions(
-    compiled: Compiled, count: int, seed: int | np.random.Generator = 0, p: Values = None
-) -> tuple[Array, Array, Array, Compiled]:
-    """Return random positions inside the limits (count, nq), speeds and accelerations (count, nv) each that satisfy
-    loops and constraints, and the machine without drivers to which they belong."""
+    compiled: CompiledModel, count: int, seed: int | np.random.Generator = 0, p: Values = None
+) -> tuple[Array, Array, Array, CompiledModel]:
+    """Return random positions inside the limits (count, nq), speeds and accelerations (count, nv) that satisfy loops
+    and constraints, and the machine without drivers to which they belong."""
     free = compiled
-    if compiled.program.timed_constraints or compiled.model.expanded.drivers:
-        free = Compiled(replace(compiled.model.expanded, drivers=()))
+    if compiled.program.has_timed_constraints or compiled.model.expanded.drivers:
+        free = CompiledModel(replace(compiled.model.expanded, drivers=()))
     rng = np.random.default_rng(seed)
     by_name = None if p is None else dict(zip(free.p_names, free.parameter_values(p).tolist(), strict=True))
     q = np.array([random_pose(free, rng, by_name) for _ in range(count)]).reshape(count, free.nq)
@@ -331,5 +339,5 @@ def random_motions(
             G = free.constraint_matrix(q[k], p)
             N = null_space(G)
             v[k] = N @ (N.T @ v[k])
-            a[k] = N @ (N.T @ a[k]) - least(G, free.call("constraint_bias", q[k], v[k], p=p))
+            a[k] = N @ (N.T @ a[k]) - solve_least_squares(G, free.call("constraint_bias", q[k], v[k], p=p))
     return q, v, a, free

@@ -1,5 +1,6 @@
-"""Designs of the document: requirements on parameters of the machine (a formula to be minimised, a function, poses of a
-body), or on a linkage for a curve. The solution is computed by `core.design` and is not part of the document."""
+"""Design tasks of the document: requirements on parameters of the machine (a formula to be minimised, a function, poses
+of a body), or on a linkage whose point follows a curve. `core.design` computes the solution, which is not part of the
+document."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from core.errors import ModelError
 from core.later import dataclass
 from core.model.fields import Element, Value, choice, flag, name, part, parts, reference, scalar, signal, text
 from core.model.shapes import Pose
-from core.model.trims import dimension_of_signal
+from core.model.trims import signal_dimension
 
 OVER = ("rest", "sweep", "run")
 ASKED = ("parameters", "function", "motion", "curve")
@@ -20,12 +21,12 @@ LINKAGES = ("four_bar", "slider_crank", "swinging_block", "watt", "stephenson", 
 
 
 def _parameter_dimension(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
-    return dimension_of_signal(model, owners[-1].parameter)
+    return signal_dimension(model, owners[-1].parameter)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DesignVariable(Element):
-    """A parameter that is varied, within the given bounds or the parameter's own range."""
+    """A parameter to be varied, within the given bounds or the parameter's own range."""
 
     parameter: str = signal("A parameter")
     minimum: Value | None = scalar(
@@ -59,7 +60,7 @@ class DesignVariable(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class RequiredRow(Element):
-    """A condition that the design must satisfy."""
+    """A constraint that the design must satisfy."""
 
     formula: str = signal("A comparison of measures: min(frame.position.z) > 5 cm")
 
@@ -69,19 +70,19 @@ class RequiredRow(Element):
 
 
 def _coordinate_dimension(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
-    return dimension_of_signal(model, owners[-2].coordinate) if len(owners) > 1 else "none"
+    return signal_dimension(model, owners[-2].coordinate) if len(owners) > 1 else "none"
 
 
-def _output_dimension(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
-    return dimension_of_signal(model, owners[-2].output) if len(owners) > 1 else "none"
+def _function_output_dimension(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
+    return signal_dimension(model, owners[-2].output) if len(owners) > 1 else "none"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FunctionRow(Element):
-    """A value that the output must have at a value of the coordinate."""
+    """The value that the output must have at a value of the coordinate."""
 
     x: Value = scalar(default=0.0, help="Value of the coordinate", by=_coordinate_dimension)
-    y: Value = scalar(default=0.0, help="Value of the output", by=_output_dimension)
+    y: Value = scalar(default=0.0, help="Value of the output", by=_function_output_dimension)
     forms: ClassVar[str] = "its numbers [x, y]"
 
     @classmethod
@@ -151,17 +152,17 @@ class Aim(Element):
     vary: tuple[DesignVariable, ...] = parts(DesignVariable, "Parameters that are varied")
     minimise: str = signal("Formula to minimise: rms(frame.position.z - 0.3), (mode[1].period - 1)^2 …", optional=True)
     require: tuple[RequiredRow, ...] = parts(RequiredRow, "Conditions to satisfy")
-    over: str = choice(OVER, "Motion that is evaluated: the rest pose, poses along a coordinate, or a run", "rest")
-    coordinate: str = signal("Coordinate along which poses are taken", optional=True)
+    over: str = choice(OVER, "Motion to be evaluated: the reference pose, poses along a coordinate, or a run", "rest")
+    coordinate: str = signal("Coordinate that is varied to obtain the poses", optional=True)
     duration: Value = scalar("time", 1.0, "Duration of the run")
     output: str = signal("Output that must be a function of the coordinate: any channel of poses", optional=True)
-    function: tuple[FunctionRow, ...] = parts(FunctionRow, "Wanted values of the output")
+    function: tuple[FunctionRow, ...] = parts(FunctionRow, "Required values of the output")
     frame: str = reference("frame", "Body or frame that must pass through the poses", optional=True)
     plane: str = choice(PLANES, "Plane of the world in which these poses lie", "xz")
     poses: tuple[PoseRow, ...] = parts(PoseRow, "Wanted poses")
     linkage: str = choice(LINKAGES, "Kind of linkage for a curve", "four_bar")
     curve: tuple[CurveRow, ...] = parts(CurveRow, "Points of the target curve, in order")
-    closed: bool = flag("Whether the curve is closed: the first point follows the last", True)
+    closed: bool = flag("Closed curve: the last point is joined to the first", True)
     timed: bool = flag("Whether the points are evenly spaced in crank angle")
     place: Pose | None = part(Pose, "Frame whose x and z axes are those of the curve; empty: the world")
     description: str = text("Notes")

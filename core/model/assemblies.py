@@ -1,4 +1,4 @@
-"""Sub-assemblies: another file as part of this machine, any number of times, each with its own parameter values.
+"""Sub-assemblies: another file used as part of this machine, any number of times, each with its own parameter values.
 
 The elements of sub-assembly `leg1` are called `leg1.knee`, `leg1.thigh` … in the whole machine. Its ground becomes the
 frame `leg1.world`, fixed to `parent`. Its parameters are `leg1.length` …: sliders of their own, unless `settings` give
@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from core.errors import ExpressionError, ModelError, near_misses
+from core.errors import ExpressionError, ModelError, suggest_names
 from core.later import dataclass
 from core.model.bodies import WORLD, Frame
-from core.model.declared_numbers import Setting, require_each_once, with_setting
-from core.model.edits.prefixing import prefixed
+from core.model.declared_numbers import Setting, check_set_once, with_setting
+from core.model.edits.prefixing import add_prefix
 from core.model.fields import Element, Value, name, part, parts, reference, text
 from core.model.formula.expression import CONSTANTS, Name, parse
 from core.model.parameters import Parameter
@@ -34,18 +34,19 @@ BROUGHT = (
     "constraints",
     "drivers",
 )
-"""Collections of elements that a sub-assembly adds (its chains and nested sub-assemblies are expanded before)."""
+"""Collections of elements that a sub-assembly adds (its chains and nested sub-assemblies are already expanded)."""
 
 MAX_ELEMENTS = 100_000
-"""Maximum number of elements; nested imports multiply without bound otherwise."""
+"""Maximum number of elements; nested imports could otherwise multiply without bound."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SubAssembly(Element):
-    """The machine of another file; its elements are called `name.element` here, its ground is fixed to `parent`."""
+    """The machine of another file. Its elements are called `name.element` in this model, and its ground is fixed to
+    `parent`."""
 
     name: str = name()
-    file: str = text("File of the machine, beside this one or by a full path", role="file")
+    file: str = text("File of the machine: relative to this file, or a full path", role="file")
     parent: str = reference("frame", "Body or frame to which its ground is fixed; empty: world", optional=True)
     pose: Pose = part(Pose, "Pose of its ground in the parent", IDENTITY)
     settings: tuple[Setting, ...] = parts(Setting, "Parameter values")
@@ -67,14 +68,14 @@ class SubAssembly(Element):
                 where=f"{where}, name",
                 remedy="Use letters, digits and _ only, perhaps in parts joined by dots.",
             )
-        require_each_once(self.settings, where)
+        check_set_once(self.settings, where)
         if self.content is not None:
             known = [parameter.name for parameter in self.content.expanded.parameters]
             for unknown in (setting.parameter for setting in self.settings if setting.parameter not in known):
                 raise ModelError(
                     f"'{self.file}' has no parameter '{unknown}'.",
                     where=f"{where}, settings",
-                    remedy=near_misses(unknown, known),
+                    remedy=suggest_names(unknown, known),
                 )
 
     def setting_dimension(self, name: str) -> str:
@@ -88,7 +89,7 @@ class SubAssembly(Element):
         return f"{self.name}.{WORLD}"
 
     @cached_property
-    def brought(self) -> dict[str, tuple[Any, ...]]:
+    def added_elements(self) -> dict[str, tuple[Any, ...]]:
         """Return collection → elements with their names in the whole machine; empty before the file is read.
 
         Raises ModelError where the result would be too large.
@@ -105,15 +106,15 @@ class SubAssembly(Element):
         on_ground = self.parent in ("", WORLD) and self.pose == IDENTITY
         ground = WORLD if on_ground else self.ground
         found: dict[str, tuple[Any, ...]] = {
-            collection: tuple(prefixed(element, prefix, ground) for element in getattr(plain, collection))
+            collection: tuple(add_prefix(element, prefix, ground) for element in getattr(plain, collection))
             for collection in BROUGHT
         }
-        found["parameters"] = tuple(self._with_settings(found["parameters"]))
+        found["parameters"] = tuple(self._apply_settings(found["parameters"]))
         mount = Frame(name=self.ground, parent=self.parent or WORLD, pose=self.pose)
         found["frames"] = (mount, *found["frames"])
         return found
 
-    def _with_settings(self, parameters: tuple[Parameter, ...]) -> Iterator[Parameter]:
+    def _apply_settings(self, parameters: tuple[Parameter, ...]) -> Iterator[Parameter]:
         values = {f"{self.name}.{setting.parameter}": setting.value for setting in self.settings}
         for parameter in parameters:
             if parameter.name in values:

@@ -20,7 +20,7 @@ from core.model.fields import (
     text,
     vector,
 )
-from core.model.plain_lists import are_plain_numbers, matrix_of
+from core.model.plain_lists import are_plain_numbers, rows_of_square_matrix
 from core.model.shapes import IDENTITY, Pose, Shape
 
 WORLD = "world"
@@ -45,7 +45,7 @@ class Gravity(Element):
 
 
 PLAIN_LINE = "line"
-"""Name of the figure that is a plain line."""
+"""Name of the drawing style that draws plain lines."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class Figures(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class World(Element):
-    """Surroundings of the machine: gravity, and how elements without shapes are drawn. The world is the ground, and
+    """Environment of the machine: gravity, and how elements without shapes are drawn. The world is the ground, and
     frames may be attached to it."""
 
     name: ClassVar[str] = WORLD
@@ -93,7 +93,7 @@ class Inertia(Element):
         """Return the tensor for three moments or a symmetric matrix; None for any other list."""
         if len(items) == 3 and are_plain_numbers(items):
             return cls(ixx=items[0], iyy=items[1], izz=items[2])
-        if (rows := matrix_of(items, 3)) is None:
+        if (rows := rows_of_square_matrix(items, 3)) is None:
             return None
         (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (map(coerce_value, row) for row in rows)
         if (xy, xz, yz) != (yx, zx, zy):

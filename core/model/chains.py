@@ -1,4 +1,4 @@
-"""Denavit–Hartenberg chains: a robot described by a DH table, kept with its symbols.
+"""Denavit–Hartenberg chains: robots described by a DH table, with its symbols.
 
 Standard (distal) convention:  A_i = Rot_z(θ_i) Trans_z(d_i) Trans_x(a_i) Rot_x(α_i), joint i about z_{i−1}.
 Modified (Craig) convention:   A_i = Trans_x(a_{i}) Rot_x(α_{i}) Rot_z(θ_i) Trans_z(d_i) with a_{i}, α_{i} the row's
@@ -12,9 +12,9 @@ from typing import Any
 from core.joints import Fixed
 from core.later import dataclass
 from core.model.bodies import NO_INERTIA, Body, Frame, Inertia
-from core.model.dimensions import along, damping_of, force_of, inertia_of
+from core.model.dimensions import damping_rule, dimension_along, force_rule, inertia_rule
 from core.model.fields import Element, Value, Vector, choice, name, part, parts, reference, scalar, text, vector
-from core.model.formula.expression import Binary, Name, Negative, Node, Number, names, parse, text_of
+from core.model.formula.expression import Binary, Name, Negative, Node, Number, format_formula, names_in_formula, parse
 from core.model.joints import Joint, Limit
 from core.model.shapes import IDENTITY, Pose, Shape
 
@@ -33,11 +33,11 @@ class DHRow(Element):
     mass: Value = scalar("mass", 0.0, "Mass of the link")
     center_of_mass: Vector = vector("length", help="Centre of mass in the link's frame")
     inertia: Inertia = part(Inertia, "Inertia about the centre of mass, link axes", NO_INERTIA)
-    armature: Value = scalar(help="Reflected rotor inertia (kg·m² or kg)", by=inertia_of(along))
-    damping: Value = scalar(help="Viscous damping (N·m·s/rad or N·s/m)", by=damping_of(along))
-    friction: Value = scalar(help="Coulomb friction (N·m or N)", by=force_of(along))
+    armature: Value = scalar(help="Reflected rotor inertia (kg·m² or kg)", by=inertia_rule(dimension_along))
+    damping: Value = scalar(help="Viscous damping (N·m·s/rad or N·s/m)", by=damping_rule(dimension_along))
+    friction: Value = scalar(help="Coulomb friction (N·m or N)", by=force_rule(dimension_along))
     limit: Limit | None = part(Limit, "Bounds of the joint coordinate")
-    rest: Value | None = scalar(default=None, help="Rest position (rad or m)", by=along)
+    rest: Value | None = scalar(default=None, help="Rest position (rad or m)", by=dimension_along)
     shapes: tuple[Shape, ...] = parts(Shape, "Shapes of the link, in its frame")
 
     def along(self, model: Any, index: int | None) -> str:
@@ -47,7 +47,7 @@ class DHRow(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class DHChain(Element):
-    """A serial chain of rows, from the base to the tool."""
+    """A serial chain of DH rows from the base to the tool."""
 
     name: str = name()
     convention: str = choice(("standard", "modified"), "DH convention", "standard")
@@ -69,7 +69,7 @@ class DHChain(Element):
         return tuple(row.variable or f"q{i}" for i, row in enumerate(self.rows, 1))
 
 
-def expand(chain: DHChain) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[Frame, ...]]:
+def expand_chain(chain: DHChain) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[Frame, ...]]:
     """Return the elements of a chain: bodies `base`, `link1` …, joints `base_joint` (fixed), `joint1` … and frame
     `tool`.
 
@@ -85,7 +85,7 @@ def expand(chain: DHChain) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[F
         bodies.append(
             Body(name=link, mass=row.mass, center_of_mass=row.center_of_mass, inertia=row.inertia, shapes=row.shapes)
         )
-        a, b = _frames_of_row(chain.convention, row)
+        a, b = _joint_frames_of_row(chain.convention, row)
         joints.append(
             Joint(
                 name=f"{p}joint{i}",
@@ -105,36 +105,36 @@ def expand(chain: DHChain) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[F
     return tuple(bodies), tuple(joints), (tool,)
 
 
-def _frames_of_row(convention: str, row: DHRow) -> tuple[Pose, Pose]:
+def _joint_frames_of_row(convention: str, row: DHRow) -> tuple[Pose, Pose]:
     """Return frame a in link i−1 and frame b in link i, so that X_a · joint(q) · X_b⁻¹ = A_i(q)."""
     if convention == "standard":
         # A = [Rot_z(θ₀) Trans_z(d₀)] · joint(q) · [Trans_x(a) Rot_x(α)], and X_b = (Trans_x(a) Rot_x(α))⁻¹
         a = Pose(position=(0.0, 0.0, row.d), rotation=(0.0, 0.0, row.theta))
-        b = Pose(position=(negative(row.a), 0.0, 0.0), rotation=(negative(row.alpha), 0.0, 0.0))
+        b = Pose(position=(negate(row.a), 0.0, 0.0), rotation=(negate(row.alpha), 0.0, 0.0))
         return a, b
     # A = [Trans_x(a) Rot_x(α)] · joint(q) · [Rot_z(θ₀) Trans_z(d₀)]
     a = Pose(position=(row.a, 0.0, 0.0), rotation=(row.alpha, 0.0, 0.0))
-    b = Pose(position=(0.0, 0.0, negative(row.d)), rotation=(0.0, 0.0, negative(row.theta)))
+    b = Pose(position=(0.0, 0.0, negate(row.d)), rotation=(0.0, 0.0, negate(row.theta)))
     return a, b
 
 
-def negative(value: Value) -> Value:
+def negate(value: Value) -> Value:
     """Return −value, for a number or an expression."""
     if isinstance(value, str):
         node = parse(value)
-        return text_of(node.operand if isinstance(node, Negative) else Negative(node))
+        return format_formula(node.operand if isinstance(node, Negative) else Negative(node))
     return -value if value else 0.0
 
 
 def split_offset(text: str, variable: str) -> Value | None:
-    """Return the constant of an entry "variable + constant"; None if the entry is not of that form.
+    """Return the constant in the text "variable + constant"; None if the text is not of that form.
 
     Used by readers whose files write the joint variable into the table (`theta1 = q1 + Pi/2`).
     """
     offset = _without_variable(parse(text), variable)
     if offset is None:
         return None
-    return offset.value if isinstance(offset, Number) and not offset.unit else text_of(offset)
+    return offset.value if isinstance(offset, Number) and not offset.unit else format_formula(offset)
 
 
 def _without_variable(node: Node, variable: str) -> Node | None:
@@ -143,8 +143,8 @@ def _without_variable(node: Node, variable: str) -> Node | None:
         return Number(0.0)
     if not isinstance(node, Binary) or node.operator not in "+-":
         return None
-    holder, other = (node.left, node.right) if variable in names(node.left) else (node.right, node.left)
-    if variable in names(other) or (holder is node.right and node.operator == "-"):
+    holder, other = (node.left, node.right) if variable in names_in_formula(node.left) else (node.right, node.left)
+    if variable in names_in_formula(other) or (holder is node.right and node.operator == "-"):
         return None
     rest = _without_variable(holder, variable)
     if rest is None:

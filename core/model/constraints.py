@@ -1,5 +1,5 @@
-"""Constraints beyond joints: measurements held constant and coupled joints; and drivers, which prescribe either as a
-function of time."""
+"""Constraints other than joints: sensors held constant and coupled joints; and drivers, which prescribe a sensor or a
+coordinate as a function of time."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 from core.errors import ModelError
 from core.later import dataclass
-from core.model.declared_numbers import Setting, dimension_in, require_each_once
-from core.model.dimensions import along, of_joint, of_sensor, rate_of
+from core.model.declared_numbers import Setting, check_set_once, dimension_of_quantity
+from core.model.dimensions import dimension_along, joint_dimension, rate_rule, sensor_dimension
 from core.model.element_kinds import ElementKind, ElementKinds
 from core.model.fields import (
     Element,
@@ -19,7 +19,7 @@ from core.model.fields import (
     Vector,
     choice,
     formula,
-    kind_in,
+    kind_of_family,
     name,
     parts,
     reference,
@@ -27,7 +27,7 @@ from core.model.fields import (
     text,
     vector,
 )
-from core.model.plain_lists import named_axis
+from core.model.plain_lists import axis_from_name
 from core.model.sensors import Sensor
 
 
@@ -36,7 +36,7 @@ class ConstraintKind(ElementKind):
     this."""
 
     @classmethod
-    def document_type(cls) -> type[Element]:
+    def element_class(cls) -> type[Element]:
         """Return `Constraint`."""
         return Constraint
 
@@ -57,10 +57,10 @@ CONSTRAINT_KINDS: ElementKinds[ConstraintKind] = ElementKinds(
 MOTIONS = ("position", "velocity", "acceleration")
 
 MOST_PLACES = 60
-"""Largest denominator of a ratio for which gears between two measured angles are tracked over several turns."""
+"""Largest denominator of a gear ratio for which two measured angles are tracked over several turns."""
 
 
-def meshing_positions(ratio: float) -> int:
+def count_meshing_positions(ratio: float) -> int:
     """Return the number of positions in which two wheels can mesh when both angles are known only up to whole turns:
     the denominator of the ratio; 0 if the ratio is no quotient of small integers, so that the turns cannot be inferred.
     """
@@ -70,36 +70,39 @@ def meshing_positions(ratio: float) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Constraint(Element):
-    """Holds a sensor (all its components) at a value, couples two joints as a gear does, or joins two points by a rod.
+    """Constraint that keeps a sensor (all its components) at a value, couples two joints like a gear, or joins two
+    points by a rod.
 
     Its kind says what it constrains, and which of these fields it uses (`core.mechanics.elements.constraints`, a file
     per kind).
     """
 
     name: str = name()
-    kind: str = kind_in(CONSTRAINT_KINDS, "Kind of constraint", "hold")
-    sensor: str = reference("sensor", "Sensor that is held", optional=True)
-    value: Value = scalar(help="Value at which it is held (SI)", by=along)
+    kind: str = kind_of_family(CONSTRAINT_KINDS, "Kind of constraint", "hold")
+    sensor: str = reference("sensor", "Sensor that is kept constant", optional=True)
+    value: Value = scalar(help="Value at which the sensor is kept (SI)", by=dimension_along)
     joint: str = reference("joint", "Joint that is coupled", optional=True)
     leader: str = reference("joint", "Joint it is coupled to", optional=True)
     ratio: Value = scalar("none", 1.0, "Ratio")
-    offset: Value = scalar(help="Offset (rad or m)", by=along)
+    offset: Value = scalar(help="Offset (rad or m)", by=dimension_along)
     a: str = reference("frame", "Body or frame at one end of a rod; empty: world", optional=True)
     b: str = reference("frame", "Body or frame at the other end of a rod", optional=True)
     length: Value = scalar("length", 1.0, "Length of a rod")
-    axis: Vector = vector("none", (0.0, 0.0, 1.0), "First axis of a rod's universal joint, in a", spelled=named_axis)
+    axis: Vector = vector(
+        "none", (0.0, 0.0, 1.0), "First axis of a rod's universal joint, in a", spelled=axis_from_name
+    )
     settings: tuple[Setting, ...] = parts(Setting, "Numbers that its kind declares")
     description: str = text("Notes")
 
     def along(self, model: Any, index: int | None) -> str:
         """Return the dimension of the constrained value: a sensor (or a component of it), a coordinate, or a length."""
         if "sensor" in self.info.uses:
-            return of_sensor(model, self.sensor, index)
-        return of_joint(model, self.joint) if "joint" in self.info.uses else "length"
+            return sensor_dimension(model, self.sensor, index)
+        return joint_dimension(model, self.joint) if "joint" in self.info.uses else "length"
 
     def setting_dimension(self, name: str) -> str:
         """Return the dimension of a number declared by the kind."""
-        return dimension_in(self.info.numbers, name)
+        return dimension_of_quantity(self.info.numbers, name)
 
     @property
     def info(self) -> type[ConstraintKind]:
@@ -112,7 +115,7 @@ class Constraint(Element):
         named = (getattr(self, field) for field in ("joint", "leader") if field in self.info.uses)
         return tuple(name for name in named if name)
 
-    def between(self, sensors: Iterable[Sensor]) -> list[tuple[str, str]]:
+    def connected_frames(self, sensors: Iterable[Sensor]) -> list[tuple[str, str]]:
         """Return the pairs of frames that the constraint connects: its own ends, or those of its sensor."""
         if "b" in self.info.uses:
             return [(self.a, self.b)]
@@ -125,7 +128,7 @@ class Constraint(Element):
 
     def validate(self) -> None:
         """Raise ModelError if a reference required by the kind is missing."""
-        require_each_once(self.settings, f"constraint '{self.name}'")
+        check_set_once(self.settings, f"constraint '{self.name}'")
         if self.info is UnknownConstraint:
             return
         if "length" in self.info.uses and isinstance(self.length, float) and not self.length > 0.0:
@@ -139,16 +142,20 @@ class Constraint(Element):
                 )
 
 
-_GIVEN = {"position": along, "velocity": rate_of(along), "acceleration": rate_of(rate_of(along))}
+_GIVEN = {
+    "position": dimension_along,
+    "velocity": rate_rule(dimension_along),
+    "acceleration": rate_rule(rate_rule(dimension_along)),
+}
 
 
-def _given_dimension(owners: tuple[Any, ...], model: Any, index: int | None) -> str:
+def _value_dimension(owners: tuple[Any, ...], model: Any, index: int | None) -> str:
     return _GIVEN[owners[-1].motion](owners, model, index)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Driver(Element):
-    """Moves a coordinate of a joint, or a sensor, as a function of time.
+    """Prescribes a joint coordinate or a sensor as a function of time.
 
     The function is a formula in `t`, a table (times, values; cubic splines between, held outside), or a column of a
     recorded signal (CSV or SIMNON). `motion` says whether it gives position, velocity or acceleration.
@@ -159,10 +166,10 @@ class Driver(Element):
     coordinate: str = text("Coordinate of a joint that has several: x, angle, 1 …")
     sensor: str = reference("sensor", "Sensor that is moved", optional=True)
     motion: str = choice(MOTIONS, "Quantity given by the function", "position")
-    function: Value | None = formula(help="Formula in t and the parameters", states=False, by=_given_dimension)
+    function: Value | None = formula(help="Formula in t and the parameters", states=False, by=_value_dimension)
     times: tuple[Value, ...] = vector("time", (), "Times of a table", sizes=(), labels=())
     values: tuple[Value, ...] = vector(
-        default=(), help="Values of the table (SI)", sizes=(), labels=(), by=_given_dimension
+        default=(), help="Values of the table (SI)", sizes=(), labels=(), by=_value_dimension
     )
     file: str = text("File of a recorded signal (CSV or SIMNON)", role="file")
     column: str = text("Column of the file; empty: the one with the name of the joint or sensor")
@@ -170,14 +177,20 @@ class Driver(Element):
 
     def along(self, model: Any, index: int | None) -> str:
         """Return the dimension of the driven value: a sensor (or a component of it), or a coordinate."""
-        return of_sensor(model, self.sensor, index) if self.sensor else of_joint(model, self.joint, self.coordinate)
+        return (
+            sensor_dimension(model, self.sensor, index)
+            if self.sensor
+            else joint_dimension(model, self.joint, self.coordinate)
+        )
 
     def validate(self) -> None:
         """Raise ModelError unless exactly one target is driven by exactly one function."""
         where = f"driver '{self.name}'"
         if bool(self.joint) == bool(self.sensor):
             raise ModelError(
-                "A driver moves either a joint or a sensor.", where=f"{where}, joint", remedy="Name one of them."
+                "A driver drives either a joint or a sensor, not both.",
+                where=f"{where}, joint",
+                remedy="Name one of them.",
             )
         given = [self.function is not None, bool(self.times or self.values), bool(self.file)]
         if sum(given) != 1:

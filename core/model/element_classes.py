@@ -1,4 +1,4 @@
-"""Elements of documents and their parts, the names of which scripts have from `kinetostat`, too (`ks.Body` …)."""
+"""Classes of document elements and their parts, which scripts also find in `kinetostat` (`ks.Body` …)."""
 
 from core.model.aims import Aim, CurveRow, DesignVariable, FunctionRow, PoseRow, RequiredRow
 from core.model.assemblies import SubAssembly

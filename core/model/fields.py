@@ -1,4 +1,4 @@
-"""Kinds of fields of elements: the single table behind validation, files, property editor and help.
+"""Kinds of element fields: one table for validation, files, property editor and help.
 
 An element is a frozen dataclass deriving from `Element`; each field is declared with one of the
 functions below (`scalar`, `vector`, `name`, `reference` …), whose *kind* coerces and validates values.
@@ -14,7 +14,7 @@ from abc import ABCMeta
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from core.errors import ExpressionError, ModelError, likely_meant, near_misses
+from core.errors import ExpressionError, ModelError, find_likely_names, suggest_names
 from core.kinds import PACKAGE_REMEDY, load_installed_kind
 from core.later import dataclass
 from core.model.formula.expression import parse
@@ -34,15 +34,15 @@ MAX_SIGNAL = 4000
 
 
 @dataclass(frozen=True)
-class Kind:
-    """Kind of values that a field takes. `coerce` returns the stored form or raises ModelError."""
+class FieldKind:
+    """Kind of value that a field takes. `coerce` returns the stored form or raises ModelError."""
 
     def coerce(self, value: Any) -> Any:
         return value
 
 
 @dataclass(frozen=True)
-class ScalarKind(Kind):
+class ScalarKind(FieldKind):
     """A number in SI or an expression; `dimension` is a key of `units.SI`; `by`, if given, is the rule of
     `core.model.dimensions` that determines the dimension from other fields; optional fields may be None."""
 
@@ -57,7 +57,7 @@ class ScalarKind(Kind):
 
 
 @dataclass(frozen=True)
-class VectorKind(Kind):
+class VectorKind(FieldKind):
     """Several numbers. `sizes` are the allowed counts; if empty, any count is allowed and a single number needs no
     brackets. `spelled` converts alternative notations to numbers."""
 
@@ -70,7 +70,7 @@ class VectorKind(Kind):
     def coerce(self, value: Any) -> tuple[Value, ...]:
         value = self.spelled(value) if self.spelled is not None else value
         single = not self.sizes and not is_list(value)
-        items = (value,) if single else _checked_sequence(value)
+        items = (value,) if single else _coerce_sequence(value)
         if self.sizes and len(items) not in self.sizes:
             wanted = " or ".join(map(str, self.sizes))
             raise ModelError(f"{wanted} numbers are needed, {len(items)} given.", remedy=f"Give {wanted} numbers.")
@@ -95,7 +95,7 @@ class FormulaVectorKind(VectorKind):
 
 
 @dataclass(frozen=True)
-class NameKind(Kind):
+class NameKind(FieldKind):
     """The element's own name."""
 
     def coerce(self, value: Any) -> str:
@@ -103,7 +103,7 @@ class NameKind(Kind):
 
 
 @dataclass(frozen=True)
-class ReferenceKind(Kind):
+class ReferenceKind(FieldKind):
     """The name of another element; `target` is "body", "frame" (a body or a frame), "point" (these or a junction),
     "joint", "material", "sensor" or "force"."""
 
@@ -117,7 +117,7 @@ class ReferenceKind(Kind):
 
 
 @dataclass(frozen=True)
-class ChoiceKind(Kind):
+class ChoiceKind(FieldKind):
     """One of a few words, or of the words of a table that may grow."""
 
     among: Collection[str] = dataclasses.field(default=(), hash=False)
@@ -129,7 +129,7 @@ class ChoiceKind(Kind):
 
     def coerce(self, value: Any) -> str:
         if value not in self.among:
-            close = likely_meant(value, self.options) if isinstance(value, str) else []
+            close = find_likely_names(value, self.options) if isinstance(value, str) else []
             remedy = f"Did you mean {', '.join(close)}?" if close else "Choose one of these."
             raise ModelError(f"'{value}' is not one of {', '.join(self.options)}.", remedy=remedy)
         return str(value)
@@ -137,7 +137,7 @@ class ChoiceKind(Kind):
 
 @dataclass(frozen=True)
 class FamilyKind(ChoiceKind):
-    """One of the names of a family of kinds, or a name read from a file, whose kind may be installed later."""
+    """Name of a kind in a family, or a name read from a file, whose kind may be installed later."""
 
     def coerce(self, value: Any) -> str:
         if isinstance(value, str) and value not in self.among:
@@ -148,32 +148,33 @@ class FamilyKind(ChoiceKind):
                 raise ModelError(trouble, remedy=PACKAGE_REMEDY)
         return super().coerce(value)
 
-    def keep(self, value: str) -> None:
-        """Allow a kind that a file names although it is unknown. Raises ModelError if it is not a valid name."""
+    def allow_unknown_kind(self, value: str) -> None:
+        """Accept the name of an unknown kind found in a file. Raises ModelError if it is not a valid name."""
         if value not in self.among:
             _named_by_files.add(check_name(value))
 
 
 _named_by_files: set[str] = set()
-"""Kinds named in files that were unknown when read."""
+"""Kinds that files named although they were unknown when read."""
 
 
 @dataclass(frozen=True)
-class TextKind(Kind):
+class TextKind(FieldKind):
     """Free text (`role` "text"), or the path or URI of a file (`role` "file")."""
 
     role: str = "text"
 
     def coerce(self, value: Any) -> str:
         if not isinstance(value, str):
-            raise ModelError(f"Text is needed, not {_shown_value(value)}.", remedy="Write a text.")
+            raise ModelError(f"A string is needed, not {_format_value(value)}.", remedy="Write a string.")
         return value
 
 
 @dataclass(frozen=True)
 class SignalKind(TextKind):
-    """Quantities of the machine by name, or a formula of them (`core.model.signal_texts`). Renaming updates them; an
-    unknown name is only a finding, because requirements stay when an element is deleted. `optional`: may be empty."""
+    """Names of quantities of the machine, or a formula of them (`core.model.signal_texts`). Renaming an element updates
+    them. An unknown name is only reported as a finding, because requirements remain when an element is deleted.
+    `optional`: may be empty."""
 
     optional: bool = False
 
@@ -188,24 +189,24 @@ class SignalKind(TextKind):
 
 
 @dataclass(frozen=True)
-class FlagKind(Kind):
+class FlagKind(FieldKind):
     """True or false."""
 
     def coerce(self, value: Any) -> bool:
         value = plain_value(value)
         if not isinstance(value, bool):
-            raise ModelError(f"true or false is needed, not {_shown_value(value)}.", remedy="Write true or false.")
+            raise ModelError(f"true or false is needed, not {_format_value(value)}.", remedy="Write true or false.")
         return value
 
 
 @dataclass(frozen=True)
-class ColorKind(Kind):
+class ColorKind(FieldKind):
     """Red, green, blue, opacity in 0 … 1, or None for the default colour."""
 
     def coerce(self, value: Any) -> tuple[float, ...] | None:
         if value is None:
             return None
-        items = _checked_sequence(value)
+        items = _coerce_sequence(value)
         if len(items) == 3:
             items = (*items, 1.0)
         if len(items) != 4:
@@ -214,7 +215,7 @@ class ColorKind(Kind):
 
 
 @dataclass(frozen=True)
-class PartKind(Kind):
+class NestedElementKind(FieldKind):
     """One nested element of type `element` (or None if optional)."""
 
     element: Any = None
@@ -223,26 +224,27 @@ class PartKind(Kind):
     def coerce(self, value: Any) -> Any:
         if value is None and self.optional:
             return None
-        return _made_element(self.element, value)
+        return _coerce_element(self.element, value)
 
 
 @dataclass(frozen=True)
-class PartsKind(Kind):
+class NestedElementsKind(FieldKind):
     """A tuple of nested elements of type `element` (a class or a union of classes)."""
 
     element: Any = None
 
     def coerce(self, value: Any) -> tuple[Any, ...]:
         if not is_list(value):
-            wanted = _noun_of_kind(self.element).lower()
-            raise ModelError(f"A list is needed, not {_shown_value(value)}.", remedy=f"Put {wanted} into brackets.")
+            wanted = _noun_with_article(self.element).lower()
+            raise ModelError(f"A list is needed, not {_format_value(value)}.", remedy=f"Put {wanted} in brackets.")
         items = tuple(value)
-        if (single := self.element_of_list(items)) is not None:
+        if (single := self.element_from_list(items)) is not None:
             return (single,)
-        return tuple(_made_element(self.element, item) for item in items)
+        return tuple(_coerce_element(self.element, item) for item in items)
 
-    def element_of_list(self, items: tuple[Any, ...]) -> Any:
-        """Return the element for a list of plain numbers, such as [lower, upper] of a limit; None if there is none."""
+    def element_from_list(self, items: tuple[Any, ...]) -> Any:
+        """Return the nested element for a list of plain numbers, such as [lower, upper] for a limit; None if there is
+        none."""
         numbers = items and not any(is_list(item) or isinstance(item, Element | dict) for item in items)
         of_list = getattr(self.element, "of_list", None)
         return of_list(items) if numbers and of_list is not None else None
@@ -299,7 +301,7 @@ def name(help: str = "Unique name") -> Any:
 
 
 def reference(target: str, help: str = "", *, optional: bool = False) -> Any:
-    """Declare the name of another element."""
+    """Declare a reference to another element by name."""
     return _declared_field(ReferenceKind(target, optional), help, "", required=not optional)
 
 
@@ -308,7 +310,7 @@ def choice(among: Collection[str], help: str = "", default: str | None = None) -
     return _declared_field(ChoiceKind(among), help, default, required=default is None)
 
 
-def kind_in(family: Collection[str], help: str, default: str) -> Any:
+def kind_of_family(family: Collection[str], help: str, default: str) -> Any:
     """Declare the name of a kind of a family."""
     return _declared_field(FamilyKind(family), help, default)
 
@@ -335,15 +337,15 @@ def color(help: str = "Red, green, blue, opacity; empty for the default") -> Any
 
 def part(element: Any, help: str = "", default: Any = None) -> Any:
     """Declare a nested element; without a default the field is optional."""
-    return _declared_field(PartKind(element, default is None), help, default)
+    return _declared_field(NestedElementKind(element, default is None), help, default)
 
 
 def parts(element: Any, help: str = "") -> Any:
     """Declare a tuple of nested elements."""
-    return _declared_field(PartsKind(element), help, ())
+    return _declared_field(NestedElementsKind(element), help, ())
 
 
-def _declared_field(kind: Kind, help: str, default: Any = None, required: bool = False) -> Any:
+def _declared_field(kind: FieldKind, help: str, default: Any = None, required: bool = False) -> Any:
     metadata = {"kind": kind, "help": help}
     if required:
         return dataclasses.field(metadata=metadata)
@@ -351,10 +353,10 @@ def _declared_field(kind: Kind, help: str, default: Any = None, required: bool =
 
 
 class Field(NamedTuple):
-    """A declared field, as editors and files see it."""
+    """A declared field, as used by editors and files."""
 
     name: str
-    kind: Kind
+    kind: FieldKind
     help: str
     default: Any
     required: bool
@@ -363,7 +365,7 @@ class Field(NamedTuple):
 _declared: dict[type, tuple[Field, ...]] = {}
 
 
-def fields_of(element: type) -> tuple[Field, ...]:
+def declared_fields(element: type) -> tuple[Field, ...]:
     """Return the declared fields of an element type, in order."""
     found = _declared.get(element)
     if found is None:
@@ -382,24 +384,24 @@ class ElementType(ABCMeta):
         try:
             return super().__call__(*given, **fields)
         except TypeError:
-            if (error := _argument_error(cls, given, fields)) is not None:
+            if (error := _find_argument_error(cls, given, fields)) is not None:
                 raise error from None
             raise
 
 
-def _argument_error(element: Any, given: tuple[Any, ...], fields: Mapping[str, Any]) -> ModelError | None:
+def _find_argument_error(element: Any, positional: tuple[Any, ...], fields: Mapping[str, Any]) -> ModelError | None:
     """Return the error about invalid arguments to an element's constructor; None if they are valid."""
     where = _element_title(element, fields.get("name", ""))
     known = {field.name: field for field in dataclasses.fields(element)}
-    if given:
-        example = f"{element.__name__}({next(iter(known))}={_shown_value(given[0])}, …)"
+    if positional:
+        example = f"{element.__name__}({next(iter(known))}={_format_value(positional[0])}, …)"
         return ModelError(
             "The fields of an element must be given by name.", where=where, remedy=f"For example {example}."
         )
     for name in fields:
         if name not in known:
-            return ModelError(f"'{name[:60]}' is not a known field.", where=where, remedy=near_misses(name, known))
-    for field in fields_of(element):
+            return ModelError(f"'{name[:60]}' is not a known field.", where=where, remedy=suggest_names(name, known))
+    for field in declared_fields(element):
         if field.required and field.name not in fields:
             meaning = f"{field.help[:1].lower()}{field.help[1:]}"
             return ModelError(f"'{field.name}' is missing.", where=where, remedy=f"Add {field.name}: {meaning}.")
@@ -412,12 +414,12 @@ def _element_title(element: type, name: object) -> str:
 
 @dataclass(frozen=True)
 class Element(metaclass=ElementType):
-    """Base of everything in a document: an immutable value whose fields are validated on construction."""
+    """Base class of everything in a document: an immutable value whose fields are validated on construction."""
 
     forms: ClassVar[str] = ""
-    """Description of the lists that may replace such an element, for messages."""
+    """Description, for messages, of the lists that are accepted in place of such an element."""
     meaning: ClassVar[str] = ""
-    """Description of such an element, for help; for collections that state requirements on the machine."""
+    """Description of such an element for the help; used for collections that state requirements on the machine."""
 
     @property
     def summary(self) -> str:
@@ -430,7 +432,7 @@ class Element(metaclass=ElementType):
         return None
 
     def __post_init__(self) -> None:
-        for field in _declared.get(type(self)) or fields_of(type(self)):
+        for field in _declared.get(type(self)) or declared_fields(type(self)):
             value = getattr(self, field.name)
             if (type(value) is float and type(field.kind) is ScalarKind and math.isfinite(value)) or (
                 value is field.default and (type(self), field.name) in _kept
@@ -455,7 +457,7 @@ class Element(metaclass=ElementType):
 
 
 def coerce_value(value: Any) -> Value:
-    """Return a float, or the text of a valid expression (a text that is a plain number becomes a float)."""
+    """Return a float, or the text of a valid expression (text that is a plain number becomes a float)."""
     if isinstance(value, str):
         stripped = value.strip()
         parse(stripped)
@@ -472,7 +474,7 @@ def coerce_float(value: Any) -> float:
     """Return a finite float."""
     value = plain_value(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ModelError(f"A number or a formula is needed, not {_shown_value(value)}.", remedy="Give a number.")
+        raise ModelError(f"A number or a formula is needed, not {_format_value(value)}.", remedy="Give a number.")
     number = float(value)
     if not math.isfinite(number):
         raise ModelError(f"{number} is not a finite number.", remedy="Give a finite number.")
@@ -485,32 +487,32 @@ def check_name(value: Any) -> str:
     if isinstance(value, str) and len(value) <= MAX_NAME and _NAME.fullmatch(value):
         return str(value)
     raise ModelError(
-        f"{_shown_value(value)} is not a valid name.",
+        f"{_format_value(value)} is not a valid name.",
         remedy="Use letters, digits, _ and -, and not digits alone.",
     )
 
 
-def _shown_value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     text = f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else repr(value)
     return text if len(text) < 60 else text[:57] + "…"
 
 
-def _noun_of_kind(element: Any) -> str:
+def _noun_with_article(element: Any) -> str:
     """Return the noun for a class of elements in messages: "a shape"."""
     word = getattr(element, "__name__", "part").lower()
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}".capitalize()
 
 
-def _checked_sequence(value: Any) -> tuple[Any, ...]:
+def _coerce_sequence(value: Any) -> tuple[Any, ...]:
     if type(value) is tuple:
         return value
     if not is_list(value):
-        raise ModelError(f"A list of numbers is needed, not {_shown_value(value)}.", remedy="Write it as [a, b, c].")
+        raise ModelError(f"A list of numbers is needed, not {_format_value(value)}.", remedy="Write it as [a, b, c].")
     return tuple(plain_value(value))
 
 
-def _made_element(kind: Any, value: Any) -> Any:
-    """Return an element of a class, or of one of several, from the element itself or from a plain list."""
+def _coerce_element(kind: Any, value: Any) -> Any:
+    """Return an element of a class, or of one of several classes, from an element or from a plain list."""
     if isinstance(value, kind):
         return value
     if isinstance(kind, type) and issubclass(kind, Element) and is_list(value):
@@ -519,13 +521,13 @@ def _made_element(kind: Any, value: Any) -> Any:
             return made
     forms = getattr(kind, "forms", "")
     remedy = f"Give one, or {forms}." if forms else "Give one."
-    raise ModelError(f"{_noun_of_kind(kind)} is needed, not {_shown_value(value)}.", remedy=remedy)
+    raise ModelError(f"{_noun_with_article(kind)} is needed, not {_format_value(value)}.", remedy=remedy)
 
 
 _kept: set[tuple[type, str]] = set()
-"""Element classes and fields whose default is stored as declared."""
+"""Element classes, and their fields whose default is stored as declared."""
 _with_parts: dict[type, tuple[str, ...]] = {}
-"""Element class → its fields that hold elements."""
+"""Element class → its fields that hold nested elements."""
 
 
 def nested_elements(element: Element) -> list[Element]:
@@ -536,7 +538,11 @@ def nested_elements(element: Element) -> list[Element]:
         found.append(each)
         names = _with_parts.get(type(each))
         if names is None:
-            own = (field.name for field in fields_of(type(each)) if isinstance(field.kind, PartKind | PartsKind))
+            own = (
+                field.name
+                for field in declared_fields(type(each))
+                if isinstance(field.kind, NestedElementKind | NestedElementsKind)
+            )
             names = _with_parts[type(each)] = tuple(own)
         parts: list[Element] = []
         for name in names:
@@ -550,20 +556,20 @@ def nested_elements(element: Element) -> list[Element]:
 AnyElement = TypeVar("AnyElement", bound=Element)
 
 
-def mapped(element: AnyElement, change: Callable[[Element], Mapping[str, Any]]) -> AnyElement:
-    """Return the element with the fields returned by `change(part)` replaced, in the element and in every nested
-    element.
+def map_elements(element: AnyElement, change: Callable[[Element], Mapping[str, Any]]) -> AnyElement:
+    """Return the element with the fields returned by `change(part)` replaced, in the element and in all nested
+    elements.
 
     Elements without a change are kept as they are (the same object).
     """
     changes: dict[str, Any] = {}
-    for field in fields_of(type(element)):
+    for field in declared_fields(type(element)):
         old = getattr(element, field.name)
         new = old
         if isinstance(old, Element):
-            new = mapped(old, change)
-        elif isinstance(field.kind, PartsKind):
-            new = tuple(mapped(item, change) for item in old)
+            new = map_elements(old, change)
+        elif isinstance(field.kind, NestedElementsKind):
+            new = tuple(map_elements(item, change) for item in old)
             if all(a is b for a, b in zip(old, new, strict=True)):
                 new = old
         if new is not old:

@@ -6,17 +6,17 @@ from typing import Any, ClassVar
 
 from core.errors import ModelError
 from core.later import dataclass
-from core.model.declared_numbers import Setting, dimension_in, require_each_once
+from core.model.declared_numbers import Setting, check_set_once, dimension_of_quantity
 from core.model.dimensions import (
-    along,
     common_dimension,
-    damping_of,
-    force_of,
-    inertia_of,
-    of_joint,
-    of_sensor,
-    rate_of,
-    stiffness_of,
+    damping_rule,
+    dimension_along,
+    force_rule,
+    inertia_rule,
+    joint_dimension,
+    rate_rule,
+    sensor_dimension,
+    stiffness_rule,
 )
 from core.model.element_kinds import ElementKind, ElementKinds
 from core.model.fields import (
@@ -25,7 +25,7 @@ from core.model.fields import (
     Vector,
     choice,
     formula,
-    kind_in,
+    kind_of_family,
     name,
     parts,
     reference,
@@ -46,10 +46,10 @@ class ForceKind(ElementKind):
     along: ClassVar[str] = ""
     """LINE, SENSOR, JOINT or STRANDS; empty for a force at b with its own direction."""
     nonzero: ClassVar[tuple[str, ...]] = ()
-    """Numbers that must be nonzero for the element to exert a force."""
+    """Numbers of which one must be nonzero for the element to exert a force."""
 
     @classmethod
-    def document_type(cls) -> type[Element]:
+    def element_class(cls) -> type[Element]:
         """Return `Force`."""
         return Force
 
@@ -70,10 +70,10 @@ FORCE_KINDS: ElementKinds[ForceKind] = ElementKinds("force", ForceKind, "core.me
 
 
 _ASKED = {"b": "body or frame", STRANDS: "joints or sensors", "leader": "other joint"}
-"""Field that a kind needs → what it names, where that is another word."""
+"""Noun for what a required field names, where it is not the field's own name."""
 
 
-def _place_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
+def _position_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
     return "none" if owners[-1].at == "fraction" else "length"
 
 
@@ -83,7 +83,7 @@ class LineMass(Element):
 
     mass: Value = scalar("mass", 0.0, "Mass")
     at: str = choice(("fraction", "from_a", "from_b"), "How its position is given", "fraction")
-    place: Value = scalar(default=0.5, help="Fraction of the length, or distance in m", by=_place_dimension)
+    place: Value = scalar(default=0.5, help="Fraction of the length, or distance in m", by=_position_dimension)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +96,7 @@ class Strand(Element):
 
     def along(self, model: Any, index: int | None) -> str:
         """Return the dimension of the strand's value."""
-        return of_joint(model, self.joint) if self.joint else of_sensor(model, self.sensor)
+        return joint_dimension(model, self.joint) if self.joint else sensor_dimension(model, self.sensor)
 
     def validate(self) -> None:
         """Raise ModelError unless either a joint or a sensor is given."""
@@ -116,7 +116,7 @@ class Force(Element):
     """
 
     name: str = name()
-    kind: str = kind_in(FORCE_KINDS, "Kind of force", "line")
+    kind: str = kind_of_family(FORCE_KINDS, "Kind of force", "line")
     a: str = reference("point", "Body, frame or junction on one side; empty: world", optional=True)
     b: str = reference("point", "Body, frame or junction on the other side", optional=True)
     resolve: str = reference("frame", "Frame in whose axes force and torque are given; empty: world", optional=True)
@@ -131,17 +131,17 @@ class Force(Element):
         default=0.0,
         help="Friction of a slipping clutch (N·m or N): a number, or a formula, e.g. min(60*t, 90)",
         own=(),
-        by=force_of(along),
+        by=force_rule(dimension_along),
     )
     static_friction: Value | None = formula(
         help="Largest friction of a sticking clutch (N·m or N), or a formula; empty: as while slipping",
         own=(),
-        by=force_of(along),
+        by=force_rule(dimension_along),
     )
     backward_friction: Value | None = formula(
         help="Friction of a clutch that slips backward (N·m or N), or a formula; empty: as forward",
         own=(),
-        by=force_of(along),
+        by=force_rule(dimension_along),
     )
     backward_static_friction: Value | None = formula(
         help=(
@@ -149,19 +149,23 @@ class Force(Element):
             "forward, or as while slipping backward if that is given"
         ),
         own=(),
-        by=force_of(along),
+        by=force_rule(dimension_along),
     )
     stribeck_speed: Value = scalar(
         help="Stribeck speed (rad/s or m/s) over which friction falls from static to sliding; 0: at once",
-        by=rate_of(along),
+        by=rate_rule(dimension_along),
     )
-    stiffness: Value = scalar(help="Spring rate (N/m, N·m/rad)", by=stiffness_of(along))
-    rest: Value = scalar(help="Length or value without spring force (SI)", by=along)
-    damping: Value = scalar(help="Damper rate (N·s/m, N·m·s/rad)", by=damping_of(along))
-    law: Value | None = formula(help="Further force as a formula, e.g. 1e5*max(0.1 - length, 0)", by=force_of(along))
+    stiffness: Value = scalar(help="Spring rate (N/m, N·m/rad)", by=stiffness_rule(dimension_along))
+    rest: Value = scalar(help="Length or value without spring force (SI)", by=dimension_along)
+    damping: Value = scalar(help="Damper rate (N·s/m, N·m·s/rad)", by=damping_rule(dimension_along))
+    law: Value | None = formula(
+        help="Further force as a formula, e.g. 1e5*max(0.1 - length, 0)", by=force_rule(dimension_along)
+    )
     masses: tuple[LineMass, ...] = parts(LineMass, "Point masses on the line")
     strands: tuple[Strand, ...] = parts(Strand, "Joints and sensors whose values sum up to its length")
-    inertia: Value = scalar(help="Mass that moves with the length of a tendon (kg, kg·m²)", by=inertia_of(along))
+    inertia: Value = scalar(
+        help="Mass that moves with the length of a tendon (kg, kg·m²)", by=inertia_rule(dimension_along)
+    )
     settings: tuple[Setting, ...] = parts(Setting, "Numbers that its kind declares")
     description: str = text("Notes")
 
@@ -183,18 +187,18 @@ class Force(Element):
     def along(self, model: Any, index: int | None) -> str:
         """Return the dimension of the length, value or coordinate along which the force acts."""
         if self.info.along == SENSOR:
-            return of_sensor(model, self.sensor)
+            return sensor_dimension(model, self.sensor)
         if self.info.along == STRANDS:
             return common_dimension(strand.along(model, None) for strand in self.strands)
-        return of_joint(model, self.joint, self.coordinate) if self.info.along == JOINT else "length"
+        return joint_dimension(model, self.joint, self.coordinate) if self.info.along == JOINT else "length"
 
     def setting_dimension(self, name: str) -> str:
         """Return the dimension of a number declared by the kind."""
-        return dimension_in(self.info.numbers, name)
+        return dimension_of_quantity(self.info.numbers, name)
 
     def validate(self) -> None:
         """Raise ModelError if a field required by the kind is missing."""
-        require_each_once(self.settings, f"force '{self.name}'")
+        check_set_once(self.settings, f"force '{self.name}'")
         for needed in self.info.needs:
             if not getattr(self, needed):
                 raise ModelError(

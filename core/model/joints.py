@@ -12,14 +12,22 @@ from typing import Any, ClassVar
 from core.errors import ModelError
 from core.joints import JOINT_KINDS, JointKind, Revolute, UnknownJoint
 from core.later import dataclass
-from core.model.dimensions import along, damping_of, force_of, inertia_of, one_of, rate_of, stiffness_of
+from core.model.dimensions import (
+    component_dimension,
+    damping_rule,
+    dimension_along,
+    force_rule,
+    inertia_rule,
+    rate_rule,
+    stiffness_rule,
+)
 from core.model.fields import (
     Element,
     Value,
     Vector,
     choice,
     formula,
-    kind_in,
+    kind_of_family,
     name,
     part,
     parts,
@@ -28,7 +36,7 @@ from core.model.fields import (
     text,
     vector,
 )
-from core.model.plain_lists import are_plain_numbers, named_axis
+from core.model.plain_lists import are_plain_numbers, axis_from_name
 from core.model.shapes import IDENTITY, Pose
 
 
@@ -36,10 +44,12 @@ from core.model.shapes import IDENTITY, Pose
 class Limit(Element):
     """Bounds of one coordinate; None means unbounded."""
 
-    lower: Value | None = scalar(default=None, help="Smallest coordinate (rad or m)", by=along)
-    upper: Value | None = scalar(default=None, help="Largest coordinate (rad or m)", by=along)
-    velocity: Value | None = scalar(default=None, help="Largest speed (rad/s or m/s)", by=rate_of(along))
-    effort: Value | None = scalar(default=None, help="Largest torque or force (N·m or N)", by=force_of(along))
+    lower: Value | None = scalar(default=None, help="Smallest coordinate (rad or m)", by=dimension_along)
+    upper: Value | None = scalar(default=None, help="Largest coordinate (rad or m)", by=dimension_along)
+    velocity: Value | None = scalar(default=None, help="Largest speed (rad/s or m/s)", by=rate_rule(dimension_along))
+    effort: Value | None = scalar(
+        default=None, help="Largest torque or force (N·m or N)", by=force_rule(dimension_along)
+    )
     stop: str = choice(
         ("elastic", "hunt_crossley", "rigid", "off"),
         "Stop at the bounds in runs: spring and damper, Hunt–Crossley contact, rigid stop with instantaneous "
@@ -49,12 +59,12 @@ class Limit(Element):
     stiffness: Value | None = scalar(
         default=None,
         help="Stiffness of an elastic stop (N·m/rad or N/m); empty: derived from the inertia that meets it",
-        by=stiffness_of(along),
+        by=stiffness_rule(dimension_along),
     )
     damping: Value | None = scalar(
         default=None,
         help="Damping of an elastic stop (N·m·s/rad or N·s/m), instead of a restitution",
-        by=damping_of(along),
+        by=damping_rule(dimension_along),
     )
     restitution: Value | None = scalar("none", None, "Coefficient of restitution of the stop; empty: 0.3")
     forms: ClassVar[str] = "its bounds [lower, upper]"
@@ -66,28 +76,28 @@ class Limit(Element):
 
 
 RATES = ("velocity", "effort")
-"""Fields of a limit that bound the joint's motor."""
+"""Fields of a limit that bound the joint's speed and force."""
 NO_RATE = (0.0, -1.0)
-"""Maximum speeds and forces that mean "unlimited": URDF files write 0, SDF and files made from it −1."""
+"""Maximum speeds and forces that mean "unlimited": URDF files write 0, SDF and files converted from it −1."""
 
 
-def effective_limit(value: Any) -> Any:
-    """Return the effective maximum speed or force: infinite if none is given, or the given value means unlimited."""
+def effective_motor_limit(value: Any) -> Any:
+    """Return the effective maximum speed or force: infinite if none is given or the given value means "unlimited"."""
     return math.inf if value is None or value in NO_RATE else value
 
 
 LEVELS = ("friction", "static_friction", "backward_friction", "backward_static_friction")
-"""Fields for dry friction of joints and clutches, sliding and at rest, forward and backward."""
+"""Fields for the dry friction of joints and clutches: sliding and at rest, forward and backward."""
 BY_REACTION = (
     *("friction_coefficient", "static_friction_coefficient"),
     *("bearing_radius", "thrust_radius", "bearing_distance"),
 )
-"""Fields for dry friction of joints proportional to their own reaction."""
+"""Fields for dry friction of joints that is proportional to their own reaction."""
 Levels = tuple[Value, Value]
 """Dry friction while sliding and at rest."""
 
 
-def friction_by_direction(element: Any) -> tuple[Levels, Levels]:
+def friction_levels_by_direction(element: Any) -> tuple[Levels, Levels]:
     """Return the forward and backward friction levels of a joint or clutch, with missing values filled in. Joints that
     rotate about any axis have no backward direction."""
     kinetic, static, backward, at_rest = element.friction_levels
@@ -99,14 +109,14 @@ def friction_by_direction(element: Any) -> tuple[Levels, Levels]:
     return (kinetic, static), (kinetic if backward is None else backward, at_rest)
 
 
-def refuse_low_static_friction(element: Any, where: str) -> None:
-    """Raise ModelError if friction levels are numbers and the friction at rest is less than while sliding."""
-    for prefix, (sliding, resting) in zip(("", "backward_"), friction_by_direction(element), strict=True):
+def check_static_friction(element: Any, where: str) -> None:
+    """Raise ModelError if friction levels are numbers and static friction is lower than sliding friction."""
+    for prefix, (sliding, resting) in zip(("", "backward_"), friction_levels_by_direction(element), strict=True):
         if isinstance(sliding, float) and isinstance(resting, float) and resting < sliding:
             raise ModelError(
                 f"Static friction ({resting:g}) is less than kinetic friction ({sliding:g}).",
                 where=f"{where}, {prefix}static_friction",
-                remedy="Give a static friction of at least the sliding friction.",
+                remedy="Give a static friction that is at least the kinetic friction.",
             )
 
 
@@ -116,11 +126,11 @@ class Mimic(Element):
 
     leader: str = reference("joint", "Joint that it follows")
     ratio: Value = scalar("none", 1.0, "Ratio")
-    offset: Value = scalar(help="Offset (rad or m)", by=along)
+    offset: Value = scalar(help="Offset (rad or m)", by=dimension_along)
 
 
 def _speed_dimension(owners: tuple[Any, ...], _model: Any, index: int | None) -> str:
-    return one_of(owners[-1].info.speed_dimensions, index)
+    return component_dimension(owners[-1].info.speed_dimensions, index)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,14 +138,14 @@ class Joint(Element):
     """A joint between two bodies or frames ("world" is the ground)."""
 
     name: str = name()
-    kind: str = kind_in(JOINT_KINDS, "Kind of joint", Revolute.name)
+    kind: str = kind_of_family(JOINT_KINDS, "Kind of joint", Revolute.name)
     parent: str = reference("frame", "Body or frame on the parent side, or world")
     child: str = reference("frame", "Body or frame on the child side")
     a: Pose = part(Pose, "Joint frame a in the parent", IDENTITY)
     b: Pose = part(Pose, "Joint frame b in the child", IDENTITY)
-    axis: Vector = vector("none", (0.0, 0.0, 1.0), "Axis in frame a (normal of a planar joint)", spelled=named_axis)
+    axis: Vector = vector("none", (0.0, 0.0, 1.0), "Axis in frame a (normal of a planar joint)", spelled=axis_from_name)
     second_axis: Vector = vector(
-        "none", (0.0, 1.0, 0.0), "Second axis of a universal joint, in frame a at q = 0", spelled=named_axis
+        "none", (0.0, 1.0, 0.0), "Second axis of a universal joint, in frame a at q = 0", spelled=axis_from_name
     )
     pitch: Value = scalar("pitch", 0.01, "Advance of a screw per revolution")
     cut: str = choice(("auto", "yes", "no"), "Whether the joint is cut if it is in a loop", "auto")
@@ -147,7 +157,7 @@ class Joint(Element):
     )
     limits: tuple[Limit, ...] = parts(Limit, "Bounds, one entry per coordinate")
     rest: tuple[Value, ...] = vector(
-        default=(), help="Rest position, one number per coordinate", sizes=(), labels=(), by=along
+        default=(), help="Rest position, one number per coordinate", sizes=(), labels=(), by=dimension_along
     )
     start_speed: tuple[Value, ...] = vector(
         default=(), help="Initial speed of a simulation, one number per speed", sizes=(), labels=(), by=_speed_dimension
@@ -157,24 +167,24 @@ class Joint(Element):
         help="Position without spring force, one number per coordinate; empty: the rest position",
         sizes=(),
         labels=(),
-        by=along,
+        by=dimension_along,
     )
-    damping: Value = scalar(help="Viscous damping (N·m·s/rad or N·s/m)", by=damping_of(along))
+    damping: Value = scalar(help="Viscous damping (N·m·s/rad or N·s/m)", by=damping_rule(dimension_along))
     friction: Value = formula(
         default=0.0,
         help="Sliding (Coulomb) friction (N·m or N); for a brake a formula, e.g. min(40*t, 12)",
         own=(),
-        by=force_of(along),
+        by=force_rule(dimension_along),
     )
     static_friction: Value | None = formula(
         help="Static friction (N·m or N), or a formula; empty: equal to sliding friction",
         own=(),
-        by=force_of(along),
+        by=force_rule(dimension_along),
     )
     backward_friction: Value | None = formula(
         help="Sliding friction backward (N·m or N), or a formula; empty: as forward",
         own=(),
-        by=force_of(along),
+        by=force_rule(dimension_along),
     )
     backward_static_friction: Value | None = formula(
         help=(
@@ -182,11 +192,11 @@ class Joint(Element):
             "backward if that is given"
         ),
         own=(),
-        by=force_of(along),
+        by=force_rule(dimension_along),
     )
     stribeck_speed: Value = scalar(
         help="Stribeck speed (rad/s or m/s) over which friction falls from static to sliding; 0: at once",
-        by=rate_of(along),
+        by=rate_rule(dimension_along),
     )
     friction_coefficient: Value = scalar(
         "none",
@@ -206,13 +216,15 @@ class Joint(Element):
         "Distance between the bearings of a pin, or the ends of a slide (m), which also support moments; empty: a "
         "single bearing",
     )
-    stiffness: Value = scalar(help="Spring rate about `spring_rest` (N·m/rad or N/m)", by=stiffness_of(along))
-    armature: Value = scalar(help="Reflected rotor inertia (kg·m² or kg)", by=inertia_of(along))
+    stiffness: Value = scalar(
+        help="Spring rate about `spring_rest` (N·m/rad or N/m)", by=stiffness_rule(dimension_along)
+    )
+    armature: Value = scalar(help="Reflected rotor inertia (kg·m² or kg)", by=inertia_rule(dimension_along))
     mimic: Mimic | None = part(Mimic, "Follows another joint")
     description: str = text("Notes")
 
     @property
-    def relaxed(self) -> tuple[Value, ...]:
+    def relaxed_coordinates(self) -> tuple[Value, ...]:
         """Return the coordinates at which the joint's spring exerts no force."""
         return self.spring_rest or self.rest or self.info.neutral
 
@@ -233,7 +245,7 @@ class Joint(Element):
 
     def along(self, model: Any, index: int | None) -> str:
         """Return the dimension of a coordinate; for None, the common dimension of all."""
-        return one_of(self.info.coordinate_dimensions, index)
+        return component_dimension(self.info.coordinate_dimensions, index)
 
     def validate(self) -> None:
         """Raise ModelError for a zero axis, a wrong number of entries per coordinate, a mimic with several coordinates,
@@ -275,7 +287,7 @@ class Joint(Element):
                 where=f"{where}, start_speed",
                 remedy="Give one number per speed.",
             )
-        refuse_low_static_friction(self, where)
+        check_static_friction(self, where)
         if self.mimic is not None and self.info.nq != 1:
             raise ModelError(
                 "Only a joint with one coordinate can follow another.",

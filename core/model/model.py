@@ -1,4 +1,4 @@
-"""The document: one immutable value that holds the user's description of the machine, and nothing else.
+"""The document: one immutable value that contains the user's description of the machine.
 
 Expanded, its chains become bodies, joints and frames; sub-assemblies their elements; joints given in world axes are
 converted to the frames of bodies.
@@ -11,14 +11,14 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from core.errors import ModelError, likely_meant, near_misses
+from core.errors import ModelError, find_likely_names, suggest_names
 from core.joints import JOINT_KINDS, Free, JointKind
-from core.kinds import own_kinds, why_unknown
+from core.kinds import explain_unknown_kind, find_user_defined_kinds
 from core.later import dataclass
 from core.model.aims import Aim
 from core.model.assemblies import BROUGHT, SubAssembly
 from core.model.bodies import WORLD, Body, Frame, World
-from core.model.chains import DHChain, expand
+from core.model.chains import DHChain, expand_chain
 from core.model.constraints import CONSTRAINT_KINDS, Constraint, Driver
 from core.model.fields import (
     Element,
@@ -27,30 +27,30 @@ from core.model.fields import (
     ReferenceKind,
     ScalarKind,
     VectorKind,
-    fields_of,
+    declared_fields,
     nested_elements,
     part,
     parts,
     text,
 )
 from core.model.forces import FORCE_KINDS, Force, Junction
-from core.model.formula.expression import names as names_in
+from core.model.formula.expression import names_in_formula as names_in
 from core.model.formula.expression import parse
-from core.model.formula.formula_fields import formulas_in
+from core.model.formula.formula_fields import iterate_formulas
 from core.model.joints import Joint
-from core.model.parameters import Parameter, environment
-from core.model.reference_pose import Carrier, Placement, placements
+from core.model.parameters import Parameter, parameter_values
+from core.model.reference_pose import Carrier, Placement, compute_placements
 from core.model.sensors import SENSOR_KINDS, Sensor
 from core.model.shapes import IDENTITY, Material
-from core.model.signals import TIME, component
+from core.model.signals import TIME, component_name
 from core.model.study_plans import StudyPlan
 from core.model.trims import Trim
-from core.model.validation.circular_references import circles
+from core.model.validation.circular_references import find_cycles
 
 
-def expanded(model: Model) -> Model:
-    """Return the same machine without chains, sub-assemblies and joints given in world axes (the model itself if it has
-    none).
+def expand_model(model: Model) -> Model:
+    """Return the machine with chains, sub-assemblies and joints given in world axes expanded (the model itself if it
+    has none).
 
     The result is checked through the model it is made of, not once more. What sub-assemblies bring is remembered with
     each of them, so that a change of a parameter costs little.
@@ -60,17 +60,17 @@ def expanded(model: Model) -> Model:
         return model
     whole: dict[str, list[Any]] = {collection: list(getattr(model, collection)) for collection in BROUGHT}
     for chain in model.chains:
-        for collection, brought in zip(("bodies", "joints", "frames"), expand(chain), strict=True):
+        for collection, brought in zip(("bodies", "joints", "frames"), expand_chain(chain), strict=True):
             whole[collection] += brought
     for assembly in model.assemblies:
-        for collection, elements in assembly.brought.items():
+        for collection, elements in assembly.added_elements.items():
             whole[collection] += elements
     if given:
         bodies, frames = ({e.name: e for e in whole[collection]} for collection in ("bodies", "frames"))
         from core.model.reference_pose import joint_in_body_frames  # needs NumPy, which most models do without
 
         whole["joints"] = [joint_in_body_frames(joint, bodies, frames) for joint in whole["joints"]]
-    whole["joints"] += _free_joints_of_floating(model, whole)
+    whole["joints"] += _free_joints_of_mounted_bodies(model, whole)
     plain = object.__new__(type(model))
     for field in dataclasses.fields(model):
         object.__setattr__(plain, field.name, getattr(model, field.name))
@@ -81,44 +81,44 @@ def expanded(model: Model) -> Model:
     return plain
 
 
-def _free_joints_of_floating(model: Model, whole: dict[str, list[Any]]) -> list[Joint]:
-    """Return free joints for the floating bodies of sub-assemblies mounted elsewhere than on the ground, so that they
-    start at the mount."""
+def _free_joints_of_mounted_bodies(model: Model, collections: dict[str, list[Any]]) -> list[Joint]:
+    """Return free joints for floating bodies of sub-assemblies that are not mounted on the ground, so that they start
+    at the mount."""
     away = [a for a in model.assemblies if a.parent not in ("", WORLD) or a.pose != IDENTITY]
     if not away:
         return []
-    groups = _ConnectedGroups(whole)
-    taken = {joint.name for joint in whole["joints"]}
-    children = {joint.child for joint in whole["joints"]}
+    groups = _ConnectedGroups(collections)
+    taken = {joint.name for joint in collections["joints"]}
+    children = {joint.child for joint in collections["joints"]}
     joints = []
     for assembly in away:
-        bodies = [body.name for body in assembly.brought.get("bodies", ())]
+        bodies = [body.name for body in assembly.added_elements.get("bodies", ())]
         for name in [*(b for b in bodies if b not in children), *bodies]:
-            if groups.root(name) != groups.root(WORLD) and name not in taken:
+            if groups.find_representative(name) != groups.find_representative(WORLD) and name not in taken:
                 joints.append(Joint(name=name, kind=Free.name, parent=assembly.ground, child=name))
-                groups.join(WORLD, name)
+                groups.merge(WORLD, name)
     return joints
 
 
 class _ConnectedGroups:
     """Groups of connected bodies and frames (union–find)."""
 
-    def __init__(self, whole: dict[str, list[Any]]) -> None:
+    def __init__(self, collections: dict[str, list[Any]]) -> None:
         self.leader: dict[str, str] = {}
-        for frame in whole["frames"]:
-            self.join(frame.parent, frame.name)
-        for joint in whole["joints"]:
-            self.join(joint.parent, joint.child)
+        for frame in collections["frames"]:
+            self.merge(frame.parent, frame.name)
+        for joint in collections["joints"]:
+            self.merge(joint.parent, joint.child)
 
-    def root(self, name: str) -> str:
+    def find_representative(self, name: str) -> str:
         """Return the representative of the group that contains a body or frame."""
         while (leader := self.leader.get(name, name)) != name:
             self.leader[name] = name = self.leader.get(leader, leader)
         return name
 
-    def join(self, a: str, b: str) -> None:
+    def merge(self, a: str, b: str) -> None:
         """Merge the groups of two bodies or frames."""
-        self.leader[self.root(a)] = self.root(b)
+        self.leader[self.find_representative(a)] = self.find_representative(b)
 
 
 FAMILIES: dict[str, tuple[str, Collection[str]]] = {
@@ -136,35 +136,35 @@ def elements_of_unknown_kind(model: Element) -> Iterator[tuple[str, Any]]:
         yield from ((collection, each) for each in getattr(model, collection) if each.kind not in known)
 
 
-def reason(collection: str, element: Any) -> tuple[str, str]:
-    """Return the reason why the kind of such an element is unknown, and the remedy."""
+def unknown_kind_reason(collection: str, element: Any) -> tuple[str, str]:
+    """Return the reason why the kind of an element is unknown, and the remedy."""
     family, known = FAMILIES[collection]
-    return why_unknown(family, element.kind, known)
+    return explain_unknown_kind(family, element.kind, known)
 
 
-def refusal(model: Element) -> ModelError | None:
-    """Return the error about the first element of unknown kind; None if all are known."""
+def unknown_kind_error(model: Element) -> ModelError | None:
+    """Return the error for the first element of unknown kind; None if all kinds are known."""
     for collection, element in elements_of_unknown_kind(model):
-        what, remedy = reason(collection, element)
+        what, remedy = unknown_kind_reason(collection, element)
         return ModelError(what, where=f"{FAMILIES[collection][0]} '{element.name}', kind", remedy=remedy)
     return None
 
 
-def refuse_unknown_kinds(model: Element) -> None:
+def check_kinds_known(model: Element) -> None:
     """Raise ModelError naming the first element of unknown kind."""
-    if (error := refusal(model)) is not None:
+    if (error := unknown_kind_error(model)) is not None:
         raise error
 
 
-def user_kinds_of(model: Element) -> tuple[type[Any], ...]:
+def used_user_kinds(model: Element) -> tuple[type[Any], ...]:
     """Return the user-defined kinds used by an expanded model."""
     named = ((family, e.kind) for collection, (family, _) in FAMILIES.items() for e in getattr(model, collection))
-    return tuple(own_kinds(named).values())
+    return tuple(find_user_defined_kinds(named).values())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Annotation(Element):
-    """A statement of a file that is kept without being interpreted (an unknown URDF tag, for example)."""
+    """Content of a file that is kept without being interpreted (an unknown URDF tag, for example)."""
 
     where: str = text("Kind and name of the element it belongs to, e.g. 'link gripper'")
     content: str = text("Text as written in the file")
@@ -210,7 +210,7 @@ NAMESPACES = {name: each.namespace for name, each in _TABLE.items()}
 """Collections that share a namespace."""
 
 QUESTIONS = tuple(name for name, each in _TABLE.items() if each.asks)
-"""Collections of tasks about the machine: part of the document, but not of the machine."""
+"""Collections of tasks about the machine, which belong to the document but not to the machine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,7 +230,7 @@ class Model(Element):
     junctions: tuple[Junction, ...] = parts(Junction, "Massless points at which line forces meet")
     sensors: tuple[Sensor, ...] = parts(Sensor, "Sensors")
     forces: tuple[Force, ...] = parts(Force, "Force elements")
-    constraints: tuple[Constraint, ...] = parts(Constraint, "Held sensors and coupled joints")
+    constraints: tuple[Constraint, ...] = parts(Constraint, "Sensors kept constant and coupled joints")
     drivers: tuple[Driver, ...] = parts(Driver, "Motions given as functions of time")
     operating_points: tuple[Trim, ...] = parts(Trim, "Operating points to be found")
     studies: tuple[StudyPlan, ...] = parts(StudyPlan, "Studies with varied numbers")
@@ -239,7 +239,7 @@ class Model(Element):
     origin: str = dataclasses.field(default="", compare=False)
     """Path of the file the model was read from (mesh files are looked up relative to it); not saved."""
     left_out: tuple[str, ...] = dataclasses.field(default=(), compare=False)
-    """Content of the file that its reader did not understand, a sentence each; not saved."""
+    """Sentences about content of the file that its reader did not support; not saved."""
 
     def validate(self) -> None:
         """Check for unique names, existing references, known names in every expression, and no cycles. Raises
@@ -251,7 +251,7 @@ class Model(Element):
         known["point"] = frozenset(expanded.index("frame"))
         known["frame"] = known["point"] - {junction.name for junction in expanded.junctions}
         unknown = frozenset(element.name for _, element in elements_of_unknown_kind(expanded))
-        names = Names(frozenset(expanded.index("parameter")), signal_names(expanded), unknown)
+        names = FormulaNames(frozenset(expanded.index("parameter")), signal_names(expanded), unknown)
         for assembly in self.assemblies:  # before the values, so that a wrong name is told where it stands
             _check_element(assembly, "assemblies", known, names)
         _check_mounting(self.assemblies)
@@ -278,15 +278,15 @@ class Model(Element):
     def find(self, collection: str, name: str) -> Any:
         """Return the element with this name. Raises ModelError that suggests similar names."""
         if collection not in COLLECTIONS:
-            raise ModelError(f"A model has no {collection!r}.", remedy=near_misses(str(collection), COLLECTIONS))
+            raise ModelError(f"A model has no {collection!r}.", remedy=suggest_names(str(collection), COLLECTIONS))
         for element in getattr(self, collection):
             if element.name == name:
                 return element
-        if (owner := owner_of(self, name)) is not None:
+        if (owner := containing_assembly(self, name)) is not None:
             raise ModelError(
                 f"'{name}' belongs to the sub-assembly '{owner.name}'.", remedy=f"Change it in its file, {owner.file}."
             )
-        remedy = near_misses(str(name), [element.name for element in getattr(self, collection)])
+        remedy = suggest_names(str(name), [element.name for element in getattr(self, collection)])
         raise ModelError(f"There is no {WORDS[collection]} '{name}'.", remedy=remedy)
 
     def body(self, name: str) -> Body:
@@ -303,11 +303,11 @@ class Model(Element):
 
     def values(self, given: Mapping[str, float] | None = None) -> dict[str, float]:
         """Return the value of every parameter, including those of sub-assemblies, with those in `given` replaced."""
-        return environment(self.expanded.parameters, given)
+        return parameter_values(self.expanded.parameters, given)
 
     @cached_property
     def machine(self) -> Model:
-        """Return the model without its tasks: two models describe the same machine if these are equal."""
+        """Return the model without its tasks; two models describe the same machine if these are equal."""
         if not any(getattr(self, name) for name in QUESTIONS):
             return self
         bare: Model = object.__new__(Model)  # nothing names a question: what is left is as valid as all was
@@ -318,21 +318,21 @@ class Model(Element):
     @cached_property
     def expanded(self) -> Model:
         """Return the same machine with chains and sub-assemblies expanded into bodies, joints, frames …"""
-        return expanded(self)
+        return expand_model(self)
 
     @cached_property
     def placements(self) -> dict[str, Placement]:
         """Return name → placement on its carrier, for the ground, every body, frame and junction, including those of
         chains."""
         plain = self.expanded
-        return placements(plain.world, (*plain.bodies, *plain.junctions), plain.frames)
+        return compute_placements(plain.world, (*plain.bodies, *plain.junctions), plain.frames)
 
     def placement(self, name: str) -> Placement:
         """Return the carrier of a body, frame or junction, and the frames between them; the empty name is the
         ground."""
         if (found := self.placements.get(name or WORLD)) is None:
             raise ModelError(
-                f"There is no body, frame or junction '{name}'.", remedy=near_misses(name, list(self.placements))
+                f"There is no body, frame or junction '{name}'.", remedy=suggest_names(name, list(self.placements))
             )
         return found
 
@@ -351,7 +351,7 @@ class Model(Element):
         return found
 
 
-def owner_of(model: Model, name: str) -> SubAssembly | None:
+def containing_assembly(model: Model, name: str) -> SubAssembly | None:
     """Return the sub-assembly that contains a named element (`leg1` for `leg1.knee`); None if there is none."""
     return next((each for each in model.assemblies if name.startswith(f"{each.name}.")), None)
 
@@ -372,8 +372,8 @@ def _check_unique(model: Model, namespace: str) -> None:
             seen.add(element.name)
 
 
-class Names(NamedTuple):
-    """Names that a formula may use: parameters; and, if it may depend on time and state, signals."""
+class FormulaNames(NamedTuple):
+    """Names that a formula may use: parameters and, if it may depend on time and state, signals."""
 
     parameters: frozenset[str]
     signals: frozenset[str]
@@ -388,72 +388,78 @@ class Names(NamedTuple):
             return self.parameters | (self.signals | set(kind.own) if kind.states else frozenset(TIME))
         return self.parameters
 
-    def missing(self, kind: ScalarKind | VectorKind, formula: str) -> list[str]:
+    def unknown_names(self, kind: ScalarKind | VectorKind, formula: str) -> list[str]:
         """Return the unknown names in a formula of such a field."""
         missing = names_in(parse(formula)) - self.of(kind)
         return sorted(name for name in missing if not any(f"{name}.".startswith(f"{each}.") for each in self.unknown))
 
 
-def _check_element(element: Element, collection: str, known: Mapping[str, frozenset[str]], names: Names) -> None:
+def _check_element(
+    element: Element, collection: str, known_names: Mapping[str, frozenset[str]], names: FormulaNames
+) -> None:
     title = f"{WORDS.get(collection, collection)} '{getattr(element, 'name', '')}'".replace(" ''", "")
     for inner in nested_elements(element):
-        for field in fields_of(type(inner)):
+        for field in declared_fields(type(inner)):
             if isinstance(field.kind, ReferenceKind):
                 value = getattr(inner, field.name)
-                if value and value not in known[field.kind.target] and value != WORLD:
+                if value and value not in known_names[field.kind.target] and value != WORLD:
                     raise ModelError(
-                        f"There is no {_target_word(field.kind.target)} '{value}'.",
+                        f"There is no {_target_noun(field.kind.target)} '{value}'.",
                         where=f"{title}, {field.name}",
-                        remedy=_remedy(
-                            value, [*known[field.kind.target], WORLD], "Name an existing one or add it first."
+                        remedy=_unknown_name_remedy(
+                            value, [*known_names[field.kind.target], WORLD], "Name an existing one or add it first."
                         ),
                     )
-        for found in formulas_in(inner):
-            for used in names.missing(found.kind, found.text):
+        for found in iterate_formulas(inner):
+            for used in names.unknown_names(found.kind, found.text):
                 raise ModelError(
                     f"The name '{used}' is not defined (in '{found.text}').",
                     where=f"{title}, {found.field.name}",
-                    remedy=_remedy(
+                    remedy=_unknown_name_remedy(
                         used, names.of(found.kind), "Define a parameter of this name or correct the formula."
                     ),
                 )
 
 
-def _remedy(name: str, known: Collection[str], otherwise: str) -> str:
+def _unknown_name_remedy(name: str, known_names: Collection[str], default: str) -> str:
     """Return the remedy for an unknown name in a field or formula."""
-    inside = [each for each in known if each.startswith(f"{name.partition('.')[0]}.")]
-    return near_misses(name, sorted(inside or known)) if inside or likely_meant(name, known) else otherwise
+    inside = [each for each in known_names if each.startswith(f"{name.partition('.')[0]}.")]
+    return (
+        suggest_names(name, sorted(inside or known_names))
+        if inside or find_likely_names(name, known_names)
+        else default
+    )
 
 
-def _target_word(target: str) -> str:
+def _target_noun(target: str) -> str:
     return {"frame": "body or frame", "point": "body, frame or junction", "force": "force element"}.get(target, target)
 
 
 def _check_mounting(assemblies: tuple[SubAssembly, ...]) -> None:
     """Raise ModelError if a sub-assembly is mounted on itself, directly or through others."""
     owners = {a.name: next((b.name for b in assemblies if a.parent.startswith(f"{b.name}.")), "") for a in assemblies}
-    for circle in circles(owners):
+    for circle in find_cycles(owners):
         raise ModelError(
-            f"The sub-assemblies are mounted on each other in a circle: {' → '.join(circle)}.",
+            f"The sub-assemblies are mounted on each other in a cycle: {' → '.join(circle)}.",
             where=f"assembly '{circle[0]}', parent",
             remedy="Put one of them on the ground or on a body of this machine.",
         )
 
 
 def _check_frame_cycles(frames: tuple[Frame, ...]) -> None:
-    for circle in circles({frame.name: frame.parent for frame in frames}):
+    for circle in find_cycles({frame.name: frame.parent for frame in frames}):
         raise ModelError(
-            f"The frames are attached to each other in a circle: {' → '.join(circle)}.",
+            f"The frames are attached to each other in a cycle: {' → '.join(circle)}.",
             where=f"frame '{circle[0]}', parent",
             remedy="Fix one of them to a body.",
         )
 
 
-def needed(given: object) -> Model:
-    """Return the argument if it is a model. Raises ModelError otherwise."""
-    if not isinstance(given, Model):
-        raise ModelError(f"A model is needed, not {type(given).__name__}.", remedy="Read one with load(path).")
-    return given
+def require_model(value: object) -> Model:
+    """Return the argument if it is a model; raise ModelError otherwise."""
+    if not isinstance(value, Model):
+        raise ModelError(f"A model is needed, not {type(value).__name__}.", remedy="Read one with load(path).")
+    return value
 
 
 def signal_names(model: Model) -> frozenset[str]:
@@ -463,10 +469,10 @@ def signal_names(model: Model) -> frozenset[str]:
     kinds: list[tuple[str, type[JointKind]]] = [(joint.name, joint.info) for joint in model.joints]
     kinds += [(body.name, Free) for body in model.bodies if body.name not in children]
     for joint, kind in kinds:
-        coordinates = [component(joint, suffix) for suffix in kind.coordinates]
-        speeds = [component(joint, suffix) for suffix in kind.speeds]
+        coordinates = [component_name(joint, suffix) for suffix in kind.coordinates]
+        speeds = [component_name(joint, suffix) for suffix in kind.speeds]
         names.update(coordinates, (f"{name}.q" for name in coordinates), (f"{name}.v" for name in speeds))
     for sensor in model.sensors:
-        values = [component(sensor.name, suffix) for suffix in sensor.info.components]
+        values = [component_name(sensor.name, suffix) for suffix in sensor.info.components]
         names.update(values, (f"{name}.rate" for name in values))
     return frozenset(names)

@@ -1,4 +1,4 @@
-"""New elements with visible defaults.
+"""New elements with default values that make them visible.
 
 Forces, sensors, constraints and drivers between selected elements fit the machine's current pose: springs are relaxed,
 rods have the current length, constrained sensors and drivers begin at their current value.
@@ -18,10 +18,10 @@ from core.model.chains import DHChain, DHRow
 from core.model.constraints import Constraint, Driver
 from core.model.edits.edits import add, dependents, remove, unused_name
 from core.model.forces import Force, Junction
-from core.model.formula.numerals import vector_without_noise, without_noise
+from core.model.formula.numerals import round_measured_number, round_measured_vector
 from core.model.joints import Joint
 from core.model.model import Model
-from core.model.parameters import Parameter, value_of
+from core.model.parameters import Parameter, evaluate_field
 from core.model.sensors import SENSOR_KINDS, Sensor
 from core.model.shapes import IDENTITY, Box, Material, Pose, Shape
 
@@ -32,12 +32,12 @@ DAMPING_RATIO = 0.2
 ARM = 0.1
 """Lever arm in m at which a new torsion spring carries the machine's weight."""
 STROKE = 0.05
-"""Deflection in m of a new spring in a sliding joint under the machine's weight, and amplitude of a new driver."""
+"""Deflection (m) of a new spring in a prismatic joint under the machine's weight, and amplitude of a new driver."""
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Data from which defaults are derived: distance of the two points (m), mass of the machine (kg), current
+    """Data from which defaults are derived: distance between two points (m), mass of the machine (kg), current
     coordinates of the joint or value of the sensor (SI)."""
 
     distance: float = 0.0
@@ -47,14 +47,14 @@ class Surroundings:
     def stiffness(self) -> float:
         """Return the spring rate in N/m at which a spring of this length deflects by `SAG` of its length under the
         machine's weight."""
-        return rounded(self.mass * GRAVITY / (SAG * (self.distance or 1.0)))
+        return round_to_one_digit(self.mass * GRAVITY / (SAG * (self.distance or 1.0)))
 
     def damping(self, stiffness: float) -> float:
         """Return the damping rate for `DAMPING_RATIO` times the critical damping 2 √(k m)."""
-        return rounded(2.0 * DAMPING_RATIO * math.sqrt(stiffness * self.mass))
+        return round_to_one_digit(2.0 * DAMPING_RATIO * math.sqrt(stiffness * self.mass))
 
 
-def rounded(value: float) -> float:
+def round_to_one_digit(value: float) -> float:
     """Return the number with one significant digit; 1 if it is not positive and finite."""
     return float(f"{value:.0e}") if value > 0.0 and math.isfinite(value) else 1.0
 
@@ -63,8 +63,8 @@ def _end_name(name: str) -> str:
     return "" if name == WORLD else name
 
 
-def _ground_first(a: str, b: str) -> tuple[str, str]:
-    """Return the first and second end; the ground always comes first."""
+def _order_ground_first(a: str, b: str) -> tuple[str, str]:
+    """Return both ends, the ground first if it is one of them."""
     if a == b:
         raise ModelError("Both ends are the same.", remedy="Select two different bodies, frames or junctions.")
     return (_end_name(b), a) if b == WORLD else (_end_name(a), b)
@@ -73,31 +73,33 @@ def _ground_first(a: str, b: str) -> tuple[str, str]:
 # ------------------------------------------------------------------------------- forces
 
 
-def line_force(model: Model, kind: str, a: str, b: str, about: Surroundings) -> Force:
+def line_force(model: Model, kind: str, a: str, b: str, surroundings: Surroundings) -> Force:
     """Return a spring, damper, spring_damper, series or line_force (10 N) between two points, relaxed in the current
     pose."""
-    a, b = _ground_first(a, b)
-    k = about.stiffness()
-    fields: dict[str, Any] = {} if kind in ("damper", "line_force") else {"rest": without_noise(about.distance)}
+    a, b = _order_ground_first(a, b)
+    k = surroundings.stiffness()
+    fields: dict[str, Any] = (
+        {} if kind in ("damper", "line_force") else {"rest": round_measured_number(surroundings.distance)}
+    )
     if kind in ("spring", "spring_damper", "series"):
         fields["stiffness"] = k
     if kind in ("damper", "spring_damper", "series"):
-        fields["damping"] = about.damping(k)
+        fields["damping"] = surroundings.damping(k)
     if kind == "line_force":
         fields["law"] = 10.0
     name = unused_name(model, "forces", f"{kind}1")
     return Force(name=name, kind="series" if kind == "series" else "line", a=a, b=b, **fields)
 
 
-def wrench(model: Model, what: str, b: str) -> Force:
-    """A constant force (10 N upward) or torque (1 N·m about z) on a body or frame."""
+def wrench(model: Model, quantity: str, b: str) -> Force:
+    """Return a constant force (10 N upward) or torque (1 N·m about z) on a body or frame."""
     if b == WORLD:
         raise ModelError("A force on the ground has no effect.", remedy="Select a body or frame.")
-    value = {"force": (0.0, 0.0, 10.0)} if what == "force" else {"torque": (0.0, 0.0, 1.0)}
-    return Force(name=unused_name(model, "forces", f"{what}1"), kind="wrench", b=b, **value)  # type: ignore[arg-type]
+    value = {"force": (0.0, 0.0, 10.0)} if quantity == "force" else {"torque": (0.0, 0.0, 1.0)}
+    return Force(name=unused_name(model, "forces", f"{quantity}1"), kind="wrench", b=b, **value)  # type: ignore[arg-type]
 
 
-def joint_spring(model: Model, joint: str, about: Surroundings) -> Force:
+def joint_spring(model: Model, joint: str, surroundings: Surroundings) -> Force:
     """Return a spring and damper in a joint, relaxed in the current pose."""
     found = model.joint(joint)
     if not found.info.coordinates or found.info.nq != found.info.nv:
@@ -107,8 +109,8 @@ def joint_spring(model: Model, joint: str, about: Surroundings) -> Force:
             remedy="Choose a revolute or prismatic joint, or add a spring between two points.",
         )
     turns = found.info.coordinate_dimensions[0] == "angle"
-    k = rounded(about.mass * GRAVITY * ARM if turns else about.mass * GRAVITY / STROKE)
-    c = rounded(0.1 * k * (0.1 if turns else 0.2))
+    k = round_to_one_digit(surroundings.mass * GRAVITY * ARM if turns else surroundings.mass * GRAVITY / STROKE)
+    c = round_to_one_digit(0.1 * k * (0.1 if turns else 0.2))
     coordinate = found.info.coordinates[0] if found.info.nq > 1 else ""
     return Force(
         name=unused_name(model, "forces", "joint_spring1"),
@@ -117,19 +119,21 @@ def joint_spring(model: Model, joint: str, about: Surroundings) -> Force:
         coordinate=coordinate,
         stiffness=k,
         damping=c,
-        rest=without_noise(about.values[0]) if about.values else 0.0,
+        rest=round_measured_number(surroundings.values[0]) if surroundings.values else 0.0,
     )
 
 
-def junction(model: Model, names: Sequence[str], places: Sequence[Sequence[float]], about: Surroundings) -> Model:
+def add_junction(
+    model: Model, names: Sequence[str], positions: Sequence[Sequence[float]], surroundings: Surroundings
+) -> Model:
     """Return the model with a junction at the mean of several points, and a spring from each point to the junction."""
     if len(set(names)) < 2:
         raise ModelError("A junction joins at least two points.", remedy="Select two different points.")
-    middle = vector_without_noise(sum(place[i] for place in places) / len(places) for i in range(3))
+    middle = round_measured_vector(sum(place[i] for place in positions) / len(positions) for i in range(3))
     point = unused_name(model, "junctions", "junction1")
     model = add(model, Junction(name=point, guess=middle))
-    for name, place in zip(names, places, strict=True):
-        half = Surroundings(math.dist(place, middle), about.mass)
+    for name, place in zip(names, positions, strict=True):
+        half = Surroundings(math.dist(place, middle), surroundings.mass)
         spring = line_force(model, "spring", name, point, half)
         model = add(model, spring)
     return model
@@ -147,51 +151,55 @@ def sensor(model: Model, kind: str, names: Sequence[str]) -> Sensor:
         if names[0] == WORLD:
             raise ModelError("The ground does not move.", remedy="Select a body or frame.")
         return Sensor(name=name, kind=kind, b=names[0])
-    a, b = _ground_first(*names)
+    a, b = _order_ground_first(*names)
     return Sensor(name=name, kind=kind, a=a, b=b)
 
 
 # ------------------------------------------------------------------------------- constraints and drivers
 
 
-def hold(model: Model, sensor: str, about: Surroundings) -> Constraint:
+def hold_sensor_value(model: Model, sensor: str, surroundings: Surroundings) -> Constraint:
     """Return a constraint that keeps a sensor at its current value."""
-    value = without_noise(about.values[0]) if len(about.values) == 1 else 0.0
+    value = round_measured_number(surroundings.values[0]) if len(surroundings.values) == 1 else 0.0
     return Constraint(name=unused_name(model, "constraints", "hold1"), kind="hold", sensor=sensor, value=value)
 
 
-def rod(model: Model, kind: str, a: str, b: str, about: Surroundings) -> Constraint:
+def rod(model: Model, kind: str, a: str, b: str, surroundings: Surroundings) -> Constraint:
     """Return a rod between two points, as long as their current distance."""
-    if not about.distance > 1e-9:
+    if not surroundings.distance > 1e-9:
         raise ModelError(
             "The two points coincide: a rod between them has no length.",
             remedy="Join them by a spherical joint instead.",
         )
-    a, b = _ground_first(a, b)
+    a, b = _order_ground_first(a, b)
     return Constraint(
-        name=unused_name(model, "constraints", "rod1"), kind=kind, a=a, b=b, length=without_noise(about.distance)
+        name=unused_name(model, "constraints", "rod1"),
+        kind=kind,
+        a=a,
+        b=b,
+        length=round_measured_number(surroundings.distance),
     )
 
 
-def gear(model: Model, leader: str, joint: str, about: Surroundings) -> Constraint:
-    """Return a gear that couples two joints like external gears of equal size, at their current angles."""
-    _require_couplable(model, leader, joint, "A joint cannot follow itself.")
-    first, second = about.values if len(about.values) == 2 else (0.0, 0.0)
+def gear(model: Model, leader: str, joint: str, surroundings: Surroundings) -> Constraint:
+    """Return a gear constraint that couples two joints like external gears of equal size, at their current angles."""
+    _check_couplable(model, leader, joint, "A joint cannot follow itself.")
+    first, second = surroundings.values if len(surroundings.values) == 2 else (0.0, 0.0)
     return Constraint(
         name=unused_name(model, "constraints", "gear1"),
         kind="gear",
         joint=joint,
         leader=leader,
         ratio=-1.0,
-        offset=without_noise(first + second),
+        offset=round_measured_number(first + second),
     )
 
 
-def _require_couplable(model: Model, leader: str, joint: str, same: str) -> None:
-    """Raise ModelError unless the names are those of two different joints with one coordinate each. same : message for
-    one joint named twice"""
+def _check_couplable(model: Model, leader: str, joint: str, same_joint_message: str) -> None:
+    """Raise ModelError unless the names are those of two different joints with one coordinate each. same_joint_message
+    : message for one joint named twice"""
     if leader == joint:
-        raise ModelError(same, remedy="Select two different joints.")
+        raise ModelError(same_joint_message, remedy="Select two different joints.")
     for name in (leader, joint):
         if model.joint(name).info.nq != 1:
             raise ModelError(
@@ -201,20 +209,20 @@ def _require_couplable(model: Model, leader: str, joint: str, same: str) -> None
             )
 
 
-def clutch(model: Model, leader: str, joint: str, about: Surroundings) -> Force:
+def clutch(model: Model, leader: str, joint: str, surroundings: Surroundings) -> Force:
     """Return a clutch (dry friction between two joints) whose torque or force carries a tenth of the machine's
     weight."""
-    _require_couplable(model, leader, joint, "Both sides are the same joint.")
+    _check_couplable(model, leader, joint, "Both sides are the same joint.")
     return Force(
         name=unused_name(model, "forces", "clutch1"),
         kind="clutch",
         joint=joint,
         leader=leader,
-        friction=rounded(0.1 * about.mass * GRAVITY * ARM),
+        friction=round_to_one_digit(0.1 * surroundings.mass * GRAVITY * ARM),
     )
 
 
-def driver(model: Model, joint: str, about: Surroundings) -> Driver:
+def driver(model: Model, joint: str, surroundings: Surroundings) -> Driver:
     """Return a driver of a joint's first coordinate from its current value: a rotation at 1 rad/s, or a reciprocating
     translation."""
     found = model.joint(joint)
@@ -225,7 +233,11 @@ def driver(model: Model, joint: str, about: Surroundings) -> Driver:
             remedy="Drive a sensor, or use a revolute or prismatic joint.",
         )
     turns = found.info.coordinate_dimensions[0] == "angle"
-    start = _number_text(about.values[0], turns) if about.values and abs(about.values[0]) > 1e-9 else ""
+    start = (
+        _format_number(surroundings.values[0], turns)
+        if surroundings.values and abs(surroundings.values[0]) > 1e-9
+        else ""
+    )
     motion = "t" if turns else f"{STROKE:g}*sin(2*pi*t)"
     coordinate = found.info.coordinates[0] if found.info.nq > 1 else ""
     return Driver(
@@ -236,23 +248,23 @@ def driver(model: Model, joint: str, about: Surroundings) -> Driver:
     )
 
 
-def _number_text(value: float, angle: bool) -> str:
+def _format_number(value: float, is_angle: bool) -> str:
     """Return a measured number as text for a formula; angles in degrees if that is shorter."""
     degrees = f"{math.degrees(value):.6g}"
-    if angle and abs(math.radians(float(degrees)) - value) < 1e-9:
+    if is_angle and abs(math.radians(float(degrees)) - value) < 1e-9:
         return f"{degrees} deg"
-    return f"{without_noise(value):.12g}"
+    return f"{round_measured_number(value):.12g}"
 
 
-def name_of_file(path: str) -> str:
+def machine_name_from_file(path: str) -> str:
     """Return a name for the machine in a file, made from the file name: letters, digits and _ only."""
     stem = path.replace("\\", "/").rpartition("/")[2].partition(".")[0]
     name = "".join(c if c.isascii() and c.isalnum() else "_" for c in stem).strip("_")
     return name if name and not name[0].isdigit() else f"part_{name}".rstrip("_")
 
 
-def joined(model: Model, joint: Joint) -> Model:
-    """Return the model with a joint added; a free joint that only placed one of its bodies is removed."""
+def add_joint(model: Model, joint: Joint) -> Model:
+    """Return the model with a joint added; a free joint that only positioned one of its bodies is removed."""
     carried = {model.carrier(each.child).name: each for each in model.expanded.joints}
     sides = model.carrier(joint.child).name, model.carrier(joint.parent).name
     new = add(model, joint)
@@ -266,42 +278,42 @@ def joined(model: Model, joint: Joint) -> Model:
 
 
 def _only_places_body(model: Model, joint: Joint) -> bool:
-    """Return True if a joint of the document is a free joint that does nothing but place a body."""
+    """Return True if a joint of the document is a free joint that only positions a body."""
     if joint.kind != Free.name:
         return False
     plain = Joint(name=joint.name, kind=Free.name, parent=WORLD, child=joint.child, rest=joint.rest)
     return joint == plain and joint in model.joints and not dependents(model, "joints", joint.name)
 
 
-def _body_and_parents(model: Model, body: str, carried: Mapping[str, Joint]) -> list[str]:
+def _body_and_parents(model: Model, body: str, parent_joints: Mapping[str, Joint]) -> list[str]:
     """Return a body, its parent body, and so on to the root."""
     found = [body]
-    while found[-1] in carried and (next_ := model.carrier(carried[found[-1]].parent).name) not in found:
+    while found[-1] in parent_joints and (next_ := model.carrier(parent_joints[found[-1]].parent).name) not in found:
         found.append(next_)
     return found
 
 
 LINK_LENGTH = 0.3
-"""Length in m of a new link on the ground; further ones are as long as their parent."""
+"""Length (m) of a new link on the ground; links attached to others are as long as their parent."""
 SLENDERNESS = 8.0
 SMALLEST = 1e-3
 """Length in m below which a body is ignored when the machine's size is estimated."""
 WATER = 1000.0
 """Density of a new body in kg/m³, for plausible masses."""
 ASIDE = 0.4
-"""Distance in m between machines started side by side on the ground."""
+"""Distance (m) between machines that are started side by side on the ground."""
 _ALONG = (1.0, 0.0, 0.0)
 _UP = (0.0, 0.0, 1.0)
 
 
-def attached_body(model: Model, parent: str = WORLD, kind: str = Revolute.name) -> tuple[Model, str]:
+def add_attached_body(model: Model, parent: str = WORLD, kind: str = Revolute.name) -> tuple[Model, str]:
     """Return the model with a new link joined by a joint of a kind to the far end, along x, of a body, frame or the
     ground, and the link's name. Repeated on each new link, this builds an arm along x."""
     body = unused_name(model, "bodies", "link1")
     joint = unused_name(model, "joints", "joint1")
     end = _far_end(model, parent)
     length = end[0] if parent != WORLD and end[0] > SMALLEST else LINK_LENGTH
-    width = without_noise(length / SLENDERNESS)
+    width = round_measured_number(length / SLENDERNESS)
     shape = Box(size=(length, width, width), pose=Pose(position=(length / 2, 0.0, 0.0)))
     link = Body(name=body, density=WATER, shapes=(shape,))
     hung = Joint(
@@ -315,12 +327,12 @@ def attached_body(model: Model, parent: str = WORLD, kind: str = Revolute.name) 
     return add(model, link, hung), body
 
 
-def connection(model: Model, kind: str, parent: str, child: str, a: Pose = IDENTITY) -> Joint:
+def new_joint(model: Model, kind: str, parent: str, child: str, a: Pose = IDENTITY) -> Joint:
     """Return a joint of a kind between two bodies or frames, not yet in the model, under a free name."""
     return Joint(name=unused_name(model, "joints", "joint1"), kind=kind, parent=parent, child=child, a=a)
 
 
-def frame_on(model: Model, parent: str = WORLD) -> tuple[Model, str]:
+def add_frame(model: Model, parent: str = WORLD) -> tuple[Model, str]:
     """Return the model with a new frame at the far end of a body (or at a frame's origin), and its name."""
     name = unused_name(model, "frames", "frame1")
     is_body = any(body.name == parent for body in model.expanded.bodies)
@@ -328,19 +340,19 @@ def frame_on(model: Model, parent: str = WORLD) -> tuple[Model, str]:
     return add(model, Frame(name=name, parent=parent, pose=pose)), name
 
 
-def parameter(model: Model) -> tuple[Model, str]:
+def add_parameter(model: Model) -> tuple[Model, str]:
     """Return the model with a new length of 0.1 m, and its name."""
     name = unused_name(model, "parameters", "p1")
     return add(model, Parameter(name=name, value=0.1, dimension="length", minimum=0.0, maximum=1.0)), name
 
 
-def material(model: Model) -> tuple[Model, str]:
+def add_material(model: Model) -> tuple[Model, str]:
     """Return the model with a new blue-grey material, and its name."""
     name = unused_name(model, "materials", "material1")
     return add(model, Material(name=name, color=(0.45, 0.55, 0.68, 1.0))), name
 
 
-def chain(model: Model, convention: str = "standard", parent: str = "") -> DHChain:
+def new_chain(model: Model, convention: str = "standard", parent: str = "") -> DHChain:
     """Return a planar three-joint chain, not yet in the model, under a free name; its prefix keeps its bodies' names
     unique."""
     name = unused_name(model, "chains", "chain1")
@@ -354,7 +366,7 @@ def chain(model: Model, convention: str = "standard", parent: str = "") -> DHCha
 
 
 def _far_end(model: Model, parent: str) -> tuple[float, float, float]:
-    """Return the far end of a body on its x axis; on the ground, a free place next to the other machines."""
+    """Return the far end of a body on its x axis; for the ground, a free position next to the other machines."""
     if parent == WORLD:
         beside = sum(joint.parent == WORLD for joint in model.expanded.joints)
         return (0.0, ASIDE * beside, 0.0)
@@ -363,10 +375,10 @@ def _far_end(model: Model, parent: str) -> tuple[float, float, float]:
         return (0.0, 0.0, 0.0)
     try:
         values = model.values()
-        ends = [_largest_x(shape, lambda value: float(value_of(value, values))) for shape in body.shapes]
+        ends = [_largest_x(shape, lambda value: float(evaluate_field(value, values))) for shape in body.shapes]
     except KinetostatError:
         ends = []
-    return (without_noise(max(ends, default=0.0)), 0.0, 0.0)
+    return (round_measured_number(max(ends, default=0.0)), 0.0, 0.0)
 
 
 def _largest_x(shape: Shape, value: Callable[[Any], float]) -> float:

@@ -1,4 +1,4 @@
-"""Named parameters and the values of expressions in them."""
+"""Named parameters, and the values of expressions that use them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
-from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
+from core.errors import ExpressionError, KinetostatError, ModelError, suggest_names
 from core.later import dataclass
 from core.model.fields import Element, Value, choice, coerce_float, flag, name, scalar, text
-from core.model.formula.expression import CONSTANTS, Name, evaluate, names, parse
+from core.model.formula.expression import CONSTANTS, Name, evaluate, names_in_formula, parse
 from core.model.plain_lists import plain_value
 from core.model.units import SI
 from core.numerics.spatial.scalar import Scalar
@@ -22,8 +22,8 @@ def _stated_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter(Element):
-    """A named number. With a number, perhaps with a unit ("50 mm"), it is independent (a slider); with an expression in
-    other parameters it follows them."""
+    """A named number. A plain number, perhaps with a unit ("50 mm"), makes it independent (a slider); an expression in
+    other parameters makes it dependent on them."""
 
     name: str = name()
     value: Value = scalar(help="Value (SI), or an expression in other parameters", by=_stated_dimension)
@@ -55,17 +55,17 @@ class Parameter(Element):
 
     @property
     def independent(self) -> bool:
-        """Return True if the value is a number, not an expression in other parameters."""
-        return not isinstance(self.value, str) or not names(parse(self.value))
+        """Return True if the value is a number rather than an expression in other parameters."""
+        return not isinstance(self.value, str) or not names_in_formula(parse(self.value))
 
 
-def parameters_in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
-    """Return the parameters, each after those it uses.
+def sort_parameters(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
+    """Return the parameters in an order in which each follows the parameters it uses.
 
     Raises ModelError naming the members of a cycle, or the unknown name.
     """
     table = {parameter.name: parameter for parameter in parameters}
-    uses = {n: sorted(names(parse(p.value))) if isinstance(p.value, str) else [] for n, p in table.items()}
+    uses = {n: sorted(names_in_formula(parse(p.value))) if isinstance(p.value, str) else [] for n, p in table.items()}
     done: dict[str, Parameter] = {}
     for start in table:
         stack = [start]
@@ -80,12 +80,12 @@ def parameters_in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...
                     raise ModelError(
                         f"The name '{used}' is not defined.",
                         where=f"parameter '{current}', value",
-                        remedy=near_misses(used, table),
+                        remedy=suggest_names(used, table),
                     )
                 if used in stack:
                     cycle = " → ".join([*stack[stack.index(used) :], used])
                     raise ModelError(
-                        f"The parameters depend on each other in a circle: {cycle}.",
+                        f"The parameters depend on each other in a cycle: {cycle}.",
                         where=f"parameter '{current}', value",
                         remedy="Give one of them a number.",
                     )
@@ -97,27 +97,31 @@ def parameters_in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...
     return tuple(done.values())
 
 
-def environment(parameters: Iterable[Parameter], given: Mapping[str, Scalar] | None = None) -> dict[str, Scalar]:
-    """Return the value of every parameter; `given` replaces values of independent ones, by floats or by symbols.
+def parameter_values(
+    parameters: Iterable[Parameter], replacements: Mapping[str, Scalar] | None = None
+) -> dict[str, Scalar]:
+    """Return the value of every parameter; `replacements` replaces the values of independent ones by floats or symbols.
 
-    Raises ModelError for an unknown name in `given`, a cycle, or a formula without a value.
+    Raises ModelError for an unknown name in `replacements`, a cycle, or a formula without a value.
     """
-    given = given or {}
-    ordered = parameters_in_order(parameters)
+    replacements = replacements or {}
+    ordered = sort_parameters(parameters)
     known = [parameter.name for parameter in ordered]
-    for unknown in given.keys() - set(known):
-        raise ModelError(f"There is no parameter '{unknown}'.", remedy=near_misses(str(unknown), known))
+    for unknown in replacements.keys() - set(known):
+        raise ModelError(f"There is no parameter '{unknown}'.", remedy=suggest_names(str(unknown), known))
     values: dict[str, Scalar] = {}
     for parameter in ordered:
-        if parameter.name in given:
-            values[parameter.name] = _number_or_symbol(parameter.name, given[parameter.name])
+        if parameter.name in replacements:
+            values[parameter.name] = _to_float_or_symbol(parameter.name, replacements[parameter.name])
         else:
-            values[parameter.name] = value_of(parameter.value, values, where=f"parameter '{parameter.name}', value")
+            values[parameter.name] = evaluate_field(
+                parameter.value, values, where=f"parameter '{parameter.name}', value"
+            )
     return values
 
 
-def _number_or_symbol(name: str, value: Scalar) -> Scalar:
-    """Return a value given by the caller: Python and NumPy numbers as floats, symbols unchanged."""
+def _to_float_or_symbol(name: str, value: Scalar) -> Scalar:
+    """Return a value passed by the caller: Python and NumPy numbers as floats, symbols unchanged."""
     value = plain_value(value)
     if value is None or isinstance(value, str | Real):
         try:
@@ -127,8 +131,8 @@ def _number_or_symbol(name: str, value: Scalar) -> Scalar:
     return value
 
 
-def value_of(value: Value, values: Mapping[str, Scalar], where: str = "") -> Scalar:
-    """Return a field's number over the scalars in `values` (see `environment`)."""
+def evaluate_field(value: Value, values: Mapping[str, Scalar], where: str = "") -> Scalar:
+    """Return the value of a field, computed with the parameter values (floats or symbols) in `values`."""
     if not isinstance(value, str):
         return value
     try:
@@ -137,9 +141,10 @@ def value_of(value: Value, values: Mapping[str, Scalar], where: str = "") -> Sca
         raise ExpressionError(error.what, where=where, remedy=error.remedy) from None
 
 
-def finite_value_of(value: Value, values: Mapping[str, Scalar], where: str = "") -> Scalar:
-    """Return a field's number over the scalars in `values`. Raises ExpressionError if it is infinite."""
-    found = value_of(value, values, where)
+def evaluate_finite_field(value: Value, values: Mapping[str, Scalar], where: str = "") -> Scalar:
+    """Return the value of a field, computed with the parameter values in `values`. Raises ExpressionError if it is
+    infinite."""
+    found = evaluate_field(value, values, where)
     if isinstance(found, float) and not math.isfinite(found):
         raise ExpressionError(
             f"'{str(value)[:80]}' is not a finite number.",

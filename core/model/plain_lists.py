@@ -1,4 +1,4 @@
-"""Short notation for elements and vectors: lists and arrays whose sizes determine their meaning."""
+"""Short notation for elements and vectors: lists and arrays whose sizes determine what they mean."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def plain_value(value: Any) -> Any:
 
 
 def is_list(value: Any) -> bool:
-    """Return True for a list, tuple or array; False for texts and elements."""
+    """Return True for a list, tuple or array; False for strings and elements."""
     if isinstance(value, str | dict | float | int):
         return False
     return isinstance(value, tuple | list) or hasattr(plain_value(value), "__iter__")
 
 
-def matrix_of(items: tuple[Any, ...], size: int) -> Rows | None:
-    """Return the rows of a square matrix, None if the items are not one."""
+def rows_of_square_matrix(items: tuple[Any, ...], size: int) -> Rows | None:
+    """Return the rows of a square matrix; None if the items do not form one."""
     if len(items) != size or not all(map(is_list, items)):
         return None
     rows = tuple(map(tuple, items))
@@ -45,7 +45,7 @@ def are_plain_numbers(items: tuple[Any, ...]) -> bool:
     return not any(map(is_list, items))
 
 
-def named_axis(value: Any) -> Any:
+def axis_from_name(value: Any) -> Any:
     """Return the direction named by "x", "-z" …; other values unchanged."""
     if not isinstance(value, str):
         return value
@@ -56,14 +56,14 @@ def named_axis(value: Any) -> Any:
     return tuple(-entry + 0.0 for entry in direction) if word[0] == "-" else direction
 
 
-def angles_of_matrix(value: Any) -> Any:
+def angles_from_matrix(value: Any) -> Any:
     """Return the angles about the fixed axes x, y, z of a 3×3 rotation matrix; other values unchanged."""
-    rows = matrix_of(tuple(value), 3) if is_list(value) else None
+    rows = rows_of_square_matrix(tuple(value), 3) if is_list(value) else None
     if rows is None:
         return value
     import numpy as np  # whoever has matrices has loaded it
 
-    from core.numerics.spatial.rotation import angles_of
+    from core.numerics.spatial.rotation import fixed_axis_angles
 
     try:
         R = np.array(rows, dtype=float)
@@ -74,4 +74,4 @@ def angles_of_matrix(value: Any) -> Any:
             "These nine numbers are not a rotation: the rows must be perpendicular unit vectors, right-handed.",
             remedy="Give a rotation matrix, three angles about x, y, z, or a quaternion x, y, z, w.",
         )
-    return tuple(float(angle) + 0.0 for angle in angles_of(R))
+    return tuple(float(angle) + 0.0 for angle in fixed_axis_angles(R))

@@ -1,4 +1,4 @@
-"""Joints given in world axes of the assembled reference pose, converted to the frames of their bodies.
+"""Conversion of joints given in world axes at the assembled reference pose to the frames of their bodies.
 
 With X_WB the pose of a body in the reference pose and X_Wj the joint's frame there, at q = 0:
 
@@ -21,7 +21,16 @@ from core.errors import ModelError
 from core.model.bodies import WORLD, Body, Frame, World
 from core.model.fields import Value
 from core.model.forces import Junction
-from core.model.formula.expression import Binary, Negative, Node, Number, evaluate, names, parse, text_of
+from core.model.formula.expression import (
+    Binary,
+    Negative,
+    Node,
+    Number,
+    evaluate,
+    format_formula,
+    names_in_formula,
+    parse,
+)
 from core.model.joints import Joint
 from core.model.shapes import IDENTITY, Pose
 
@@ -30,15 +39,17 @@ Carrier = Body | World | Junction
 
 
 class Placement(NamedTuple):
-    """The position of a body, frame or junction relative to its carrier."""
+    """Position of a body, frame or junction relative to its carrier."""
 
     carrier: Carrier
     frames: tuple[Frame, ...] = ()
-    """Frames from the carrier outwards, the frame itself last; the product of their poses is the frame's pose on the
-    carrier (they may hold formulas, so that no single pose of the document can express it)."""
+    """Frames from the carrier outwards, the frame itself last. The product of their poses is the frame's pose on the
+    carrier; they may contain formulas, so that a single pose of the document could not express it."""
 
 
-def placements(world: World, carriers: Iterable[Body | Junction], frames: Iterable[Frame]) -> dict[str, Placement]:
+def compute_placements(
+    world: World, carriers: Iterable[Body | Junction], frames: Iterable[Frame]
+) -> dict[str, Placement]:
     """Return name → placement of the ground and of all bodies, junctions and frames."""
     by_name = {frame.name: frame for frame in frames}
     found = {WORLD: Placement(world), **{each.name: Placement(each) for each in carriers}}
@@ -73,22 +84,25 @@ def joint_in_body_frames(joint: Joint, bodies: Mapping[str, Body], frames: Mappi
     if joint.given_in == "frames":
         return joint
     where = f"joint '{joint.name}', given_in"
-    R_Wj, at = _rotation_of(joint.a, where), joint.a.position
+    R_Wj, at = _rotation_matrix(joint.a, where), joint.a.position
     sides = {}
     for side, name in (("parent", joint.parent), ("child", joint.child)):
         body, _ = carrier_and_frames(name, frames)
         reference = _reference_pose(body, bodies, where)
-        R_WB = _rotation_of(reference, f"body '{body}', reference")
-        offset = [difference(p, o) for p, o in zip(at, reference.position, strict=True)]
-        sides[side] = body, Pose(position=rotated_vector(R_WB.T, offset), rotation=_quaternion_of(R_WB.T @ R_Wj))
+        R_WB = _rotation_matrix(reference, f"body '{body}', reference")
+        offset = [subtract(p, o) for p, o in zip(at, reference.position, strict=True)]
+        sides[side] = (
+            body,
+            Pose(position=rotate_vector(R_WB.T, offset), rotation=_quaternion_from_matrix(R_WB.T @ R_Wj)),
+        )
     return dataclasses.replace(
         joint,
         parent=sides["parent"][0],
         child=sides["child"][0],
         a=sides["parent"][1],
         b=sides["child"][1],
-        axis=rotated_vector(R_Wj.T, joint.axis),
-        second_axis=rotated_vector(R_Wj.T, joint.second_axis),
+        axis=rotate_vector(R_Wj.T, joint.axis),
+        second_axis=rotate_vector(R_Wj.T, joint.second_axis),
         given_in="frames",
     )
 
@@ -106,11 +120,11 @@ def _reference_pose(body: str, bodies: Mapping[str, Body], where: str) -> Pose:
     return reference
 
 
-def _rotation_of(pose: Pose, where: str) -> Matrix:
-    """Return the (3, 3) rotation of a pose that depends on no parameters."""
+def _rotation_matrix(pose: Pose, where: str) -> Matrix:
+    """Return the (3, 3) rotation of a pose that does not depend on parameters."""
     numbers = []
     for value in pose.rotation:
-        if isinstance(value, str) and names(parse(value)):
+        if isinstance(value, str) and names_in_formula(parse(value)):
             raise ModelError(
                 f"A rotation that depends on parameters ('{value}') cannot be used here.",
                 where=where,
@@ -120,16 +134,16 @@ def _rotation_of(pose: Pose, where: str) -> Matrix:
     if len(numbers) == 4:
         if not any(numbers):
             raise ModelError("A quaternion of length zero is not a rotation.", where=where, remedy="Use 0, 0, 0, 1.")
-        return _without_rounding_error(_scipy_rotation().from_quat(numbers).as_matrix())
-    return _without_rounding_error(_scipy_rotation().from_euler("xyz", numbers).as_matrix())
+        return _remove_rounding_errors(_scipy_rotation().from_quat(numbers).as_matrix())
+    return _remove_rounding_errors(_scipy_rotation().from_euler("xyz", numbers).as_matrix())
 
 
-def _without_rounding_error(matrix: Matrix) -> Matrix:
+def _remove_rounding_errors(matrix: Matrix) -> Matrix:
     nearest = np.round(matrix)
     return np.where(abs(matrix - nearest) < _TINY, nearest, matrix)
 
 
-def _quaternion_of(matrix: Matrix) -> tuple[Value, ...]:
+def _quaternion_from_matrix(matrix: Matrix) -> tuple[Value, ...]:
     if abs(matrix - np.eye(3)).max() < _TINY:
         return (0.0, 0.0, 0.0)
     return tuple(float(x) for x in _scipy_rotation().from_matrix(matrix).as_quat())
@@ -138,14 +152,14 @@ def _quaternion_of(matrix: Matrix) -> tuple[Value, ...]:
 # ------------------------------------------------------------------------------- numbers and formulas
 
 
-def rotated_vector(matrix: Matrix, vector: Iterable[Value]) -> tuple[Value, Value, Value]:
-    """Return matrix · vector, where the vector may hold formulas."""
+def rotate_vector(matrix: Matrix, vector: Iterable[Value]) -> tuple[Value, Value, Value]:
+    """Return matrix · vector; the vector may contain formulas."""
     items = tuple(vector)
     x, y, z = (_weighted_sum(zip(row, items, strict=True)) for row in matrix)
     return x, y, z
 
 
-def difference(a: Value, b: Value) -> Value:
+def subtract(a: Value, b: Value) -> Value:
     """Return a − b of numbers or formulas."""
     return _weighted_sum(((1.0, a), (-1.0, b)))
 
@@ -154,17 +168,17 @@ def _weighted_sum(terms: Iterable[tuple[float, Value]]) -> Value:
     number, total = 0.0, None
     for factor, value in terms:
         if isinstance(value, str) and factor != 0.0:
-            total = _plus_term(total, float(factor), parse(value))
+            total = _add_term(total, float(factor), parse(value))
         elif not isinstance(value, str):
             number += factor * value
     if total is None:
         return float(number)
     if number != 0.0:
         total = Binary("+" if number > 0.0 else "-", total, Number(abs(float(number))))
-    return text_of(total)
+    return format_formula(total)
 
 
-def _plus_term(total: Node | None, factor: float, node: Node) -> Node:
+def _add_term(total: Node | None, factor: float, node: Node) -> Node:
     part = node if abs(factor) == 1.0 else Binary("*", Number(abs(factor)), node)
     if total is None:
         return part if factor > 0.0 else Negative(part)

@@ -1,4 +1,4 @@
-"""Sensors: measurements between two frames (MOBILE's chords), and of forces; used by constraints, drivers and forces.
+"""Sensors: measurements between two frames (MOBILE's chords) or of forces, used by constraints, drivers and forces.
 
 Geometric kinds follow MOBILE 1.3 User's Guide 5.2: between origins, and between origins and planes.
 """
@@ -11,9 +11,9 @@ from typing import Any
 
 from core.errors import ModelError
 from core.later import dataclass
-from core.model.dimensions import along
-from core.model.fields import Element, Value, Vector, kind_in, name, reference, scalar, text, vector
-from core.model.plain_lists import named_axis
+from core.model.dimensions import dimension_along
+from core.model.fields import Element, Value, Vector, kind_of_family, name, reference, scalar, text, vector
+from core.model.plain_lists import axis_from_name
 from core.numerics.spatial import relative_measures as m
 from core.numerics.spatial.relative_measures import Measure
 from core.numerics.spatial.vector import Motion, Vector3
@@ -26,27 +26,28 @@ class SensorKind:
     name: str
     title: str
     components: tuple[str, ...] = ("",)
-    """Suffixes of its values; ('',) for a single value."""
+    """Suffixes of the sensor's values; ('',) for a single value."""
     dimensions: tuple[str, ...]
-    """Dimensions of the values; a single one if they are equal."""
+    """Dimensions of the values; a single one if all are equal."""
     uses: tuple[str, ...]
-    """Fields that the kind uses, of a, axis, b, axis_b, resolve, joint, force, minus, offset."""
+    """Fields that the kind uses, among a, axis, b, axis_b, resolve, joint, force, minus, offset."""
     measure: Measure | None = None
-    """Function of the two poses; such sensors can carry constraints, drivers and forces."""
+    """Function of the two poses; sensors that have one can carry constraints, drivers and forces."""
     motion: Callable[[Motion], Vector3] | None = None
-    """Part of the motion of b relative to a."""
+    """Component of the relative motion of b with respect to a."""
     accelerated: bool = False
-    """True if it is the time derivative of this part, known only after the accelerations."""
+    """True if the sensor measures the time derivative of that component, which is known only after the accelerations.
+    """
     wrench: tuple[int, ...] | None = None
-    """Rows of the wrench in a joint, [torque; force]."""
+    """Rows of the joint's wrench [torque; force]."""
     power: bool = False
-    """True if it is the power of a joint or force element."""
+    """True if the sensor measures the power of a joint or force element."""
     turns: bool = False
-    """True if the value is known up to whole turns."""
+    """True if the value is known only up to whole turns."""
     rotation: bool = False
-    """True if the first three values are a rotation vector, compared as a rotation when constrained."""
+    """True if the first three values are a rotation vector, which a constraint compares as a rotation."""
     rod: bool = False
-    """True if it is the distance of two points, so that constraining it makes a rod."""
+    """True if the value is the distance between two points, so that constraining it acts like a rod."""
     smooth_at_zero: bool = True
     """False if the gradient is undefined at zero."""
 
@@ -58,20 +59,20 @@ class SensorKind:
             raise TypeError(f"The sensor kind {self.name} needs a dimension for each value.")
 
     @property
-    def geometric(self) -> bool:
+    def is_geometric(self) -> bool:
         """Return True if the value is a function of the two poses alone."""
         return self.measure is not None
 
     @property
-    def of_frames(self) -> bool:
+    def is_between_frames(self) -> bool:
         """Return True if the sensor measures between two frames."""
-        return self.geometric or self.motion is not None
+        return self.is_geometric or self.motion is not None
 
     @property
-    def of_state(self) -> bool:
+    def is_function_of_state(self) -> bool:
         """Return True if positions and speeds determine the value, so that forces may depend on it and it has a
         rate."""
-        return self.of_frames and not self.accelerated
+        return self.is_between_frames and not self.accelerated
 
     @property
     def dimension(self) -> str:
@@ -89,8 +90,10 @@ _XYZ = ("x", "y", "z")
 _PLACES = ("a", "b", "minus", "offset")
 
 
-def _pose_sensor(name: str, title: str, measure: Measure, dimension: str, *axes: str, **facts: Any) -> SensorKind:
-    return SensorKind(name=name, title=title, dimensions=(dimension,), uses=(*_PLACES, *axes), measure=measure, **facts)
+def _pose_sensor(name: str, title: str, measure: Measure, dimension: str, *axes: str, **options: Any) -> SensorKind:
+    return SensorKind(
+        name=name, title=title, dimensions=(dimension,), uses=(*_PLACES, *axes), measure=measure, **options
+    )
 
 
 def _motion_sensor(name: str, title: str, motion: Callable[[Motion], Vector3], accelerated: bool = False) -> SensorKind:
@@ -172,16 +175,16 @@ class Sensor(Element):
     """
 
     name: str = name()
-    kind: str = kind_in(SENSOR_KINDS, "Measured quantity", "distance")
+    kind: str = kind_of_family(SENSOR_KINDS, "Measured quantity", "distance")
     a: str = reference("frame", "Frame relative to which b is measured; empty: world", optional=True)
     b: str = reference("frame", "Frame that is measured", optional=True)
-    axis: Vector = vector("none", (0.0, 0.0, 1.0), "Normal of the plane, or axis, in a", spelled=named_axis)
-    axis_b: Vector = vector("none", (0.0, 0.0, 1.0), "Normal of the plane in b", spelled=named_axis)
+    axis: Vector = vector("none", (0.0, 0.0, 1.0), "Normal of the plane, or axis, in a", spelled=axis_from_name)
+    axis_b: Vector = vector("none", (0.0, 0.0, 1.0), "Normal of the plane in b", spelled=axis_from_name)
     resolve: str = reference("frame", "Frame in whose axes the vector is given; empty: world", optional=True)
     joint: str = reference("joint", "Joint whose force is measured", optional=True)
     force: str = reference("force", "Force element whose power is measured", optional=True)
     minus: str = reference("sensor", "Sensor that is subtracted", optional=True)
-    offset: Value = scalar(help="Number that is subtracted (SI)", by=along)
+    offset: Value = scalar(help="Number that is subtracted (SI)", by=dimension_along)
     description: str = text("Notes")
 
     @property

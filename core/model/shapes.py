@@ -1,4 +1,4 @@
-"""Poses, and shapes of bodies, drawn on screen and used for mass properties when a body has a density."""
+"""Poses, and shapes of bodies. Shapes are drawn, and determine the mass properties of a body that has a density."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from core.model.fields import (
     text,
     vector,
 )
-from core.model.plain_lists import angles_of_matrix, are_plain_numbers, matrix_of
+from core.model.plain_lists import angles_from_matrix, are_plain_numbers, rows_of_square_matrix
 from core.numerics.spatial import inertia as solids
 from core.numerics.spatial.inertia import ZERO as NO_MASS
 from core.numerics.spatial.inertia import Inertia
-from core.numerics.spatial.rotation import angles_of
+from core.numerics.spatial.rotation import fixed_axis_angles
 from core.numerics.spatial.scalar import Scalar
 
 
@@ -48,7 +48,7 @@ class Pose(Element):
         sizes=(3, 4),
         labels=("x", "y", "z", "w"),
         by=_rotation_dimension,
-        spelled=angles_of_matrix,
+        spelled=angles_from_matrix,
     )
     forms: ClassVar[str] = (
         "its position [x, y, z], position and angles [x, y, z, α, β, γ], a rotation matrix 3×3, or a matrix 4×4"
@@ -62,11 +62,18 @@ class Pose(Element):
             if len(items) not in (3, 6):
                 return None
             return cls(position=items[:3], rotation=items[3:] or (0.0, 0.0, 0.0))
-        if matrix_of(items, 3) is not None:
+        if rows_of_square_matrix(items, 3) is not None:
             return cls(rotation=items)
-        if (rows := matrix_of(items, 4)) is None or tuple(map(coerce_value, rows[3])) != (0.0, 0.0, 0.0, 1.0):
+        if (rows := rows_of_square_matrix(items, 4)) is None or tuple(map(coerce_value, rows[3])) != (
+            0.0,
+            0.0,
+            0.0,
+            1.0,
+        ):
             return None
-        return cls(position=tuple(row[3] for row in rows[:3]), rotation=angles_of_matrix([row[:3] for row in rows[:3]]))
+        return cls(
+            position=tuple(row[3] for row in rows[:3]), rotation=angles_from_matrix([row[:3] for row in rows[:3]])
+        )
 
 
 IDENTITY = Pose()
@@ -88,42 +95,42 @@ Number = Callable[[Value], float]
 """The value of a size, m."""
 
 
-class Sizes(Protocol):
-    """Sizes over any scalars and content of mesh files, from which mass properties are computed."""
+class SizeEvaluator(Protocol):
+    """Evaluator of sizes (over any kind of scalar) and of mesh files, from which mass properties are computed."""
 
     def number(self, value: Value) -> Scalar:
         """Return the value of a size, m."""
         ...
 
-    def enclosed(self, mesh: Mesh, density: Scalar) -> Inertia:
+    def mesh_inertia(self, mesh: Mesh, density: Scalar) -> Inertia:
         """Return the mass properties of the volume enclosed by a mesh file's surface."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shape(Element, ABC):
-    """Base of all shapes. The axis of cylinder, capsule and cone is z, and they are centred.
+    """Base class of all shapes. The axis of cylinder, capsule and cone is z; they are centred at their pose.
 
     A kind is one class. Sizes are in m, in the axes of the shape.
     """
 
     word: ClassVar[str]
-    """Name of the kind in files and menus."""
+    """Name of the shape in files and menus."""
     may_be_zero: ClassVar[tuple[str, ...]] = ()
-    """Sizes that may be zero."""
+    """Names of sizes that may be zero."""
     pose: Pose = part(Pose, "Pose in the body's frame", IDENTITY)
     role: str = choice(ROLES, "Drawn, used for collision, or both", "both")
     material: str = reference("material", "Name of a material", optional=True)
     color: tuple[float, ...] | None = color()
 
     @abstractmethod
-    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+    def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
         """Return the mass properties about the shape's origin; zero for purely decorative shapes."""
 
     @abstractmethod
     def bounds(self, number: Number) -> tuple[Point, Point]:
-        """Return the lowest and highest corner of the bounding box, without gear teeth and arrow heads; of a mesh,
-        whose size is only in its file, a single point."""
+        """Return the lowest and highest corner of the bounding box, without gear teeth and arrow heads; for a mesh,
+        whose size is known only from its file, a single point."""
 
     def bounding_radius(self, number: Number) -> float:
         """Return the radius of a sphere about the origin that contains the shape."""
@@ -134,8 +141,8 @@ class Shape(Element, ABC):
         low, high = self.bounds(number)
         return tuple(dict.fromkeys((0.0, 0.0, z) for z in (0.0, high[2], low[2])))
 
-    def edges(self) -> dict[int, Value]:
-        """Return the sizes from end to end along the shape's axes, by axis number; they are centred at the origin."""
+    def sizes_by_axis(self) -> dict[int, Value]:
+        """Return the end-to-end sizes along the shape's axes by axis number; they are centred at the origin."""
         return {}
 
     def with_size_along(self, axis: int, size: Value) -> Self:
@@ -150,13 +157,13 @@ class Round(Shape):
     radius: Value
     length: Value
 
-    def edges(self) -> dict[int, Value]:
+    def sizes_by_axis(self) -> dict[int, Value]:
         """Return the size of the shape along each axis that has one."""
         return {2: self.length}
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """Return the lowest and highest corner of the bounding box."""
-        return _cylinder_box(number(self.radius), number(self.length))
+        return _cylinder_bounding_box(number(self.radius), number(self.length))
 
     def bounding_radius(self, number: Number) -> float:
         """Return the radius of a sphere about the origin that contains the shape."""
@@ -164,14 +171,14 @@ class Round(Shape):
         return hypot(radius, half)
 
 
-def _centred_box(x: float, y: float, z: float) -> tuple[Point, Point]:
+def _centred_bounding_box(x: float, y: float, z: float) -> tuple[Point, Point]:
     """Return the corners of a box with these edges about the origin."""
     return (-x / 2.0, -y / 2.0, -z / 2.0), (x / 2.0, y / 2.0, z / 2.0)
 
 
-def _cylinder_box(radius: float, length: float) -> tuple[Point, Point]:
+def _cylinder_bounding_box(radius: float, length: float) -> tuple[Point, Point]:
     """Return the bounding box of a centred cylinder along z."""
-    return _centred_box(2.0 * radius, 2.0 * radius, length)
+    return _centred_bounding_box(2.0 * radius, 2.0 * radius, length)
 
 
 def _hollow_cylinder(density: Scalar, outer: Scalar, inner: Scalar, length: Scalar) -> Inertia:
@@ -186,16 +193,16 @@ class Box(Shape):
     word = "box"
     size: Vector = vector("length", (0.1, 0.1, 0.1), "Edge lengths")
 
-    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+    def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
         """Return the mass properties of the cuboid."""
         return solids.box(density, *map(sizes.number, self.size))
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """Return the lowest and highest corner of the cuboid."""
         x, y, z = map(number, self.size)
-        return _centred_box(x, y, z)
+        return _centred_bounding_box(x, y, z)
 
-    def edges(self) -> dict[int, Value]:
+    def sizes_by_axis(self) -> dict[int, Value]:
         """Return the size of the cuboid along each axis."""
         return dict(enumerate(self.size))
 
@@ -219,7 +226,7 @@ class Cylinder(Round):
     radius: Value = scalar("length", 0.05, "Radius")
     length: Value = scalar("length", 0.1, "Length along z")
 
-    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+    def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
         """Return the mass properties of the cylinder."""
         return solids.cylinder(density, sizes.number(self.radius), sizes.number(self.length))
 
@@ -231,13 +238,13 @@ class Sphere(Shape):
     word = "sphere"
     radius: Value = scalar("length", 0.05, "Radius")
 
-    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+    def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
         """Return the mass properties of the sphere."""
         return solids.sphere(density, sizes.number(self.radius))
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """Return the lowest and highest corner of the bounding box."""
-        return _cylinder_box(number(self.radius), 2.0 * number(self.radius))
+        return _cylinder_bounding_box(number(self.radius), 2.0 * number(self.radius))
 
     def bounding_radius(self, number: Number) -> float:
         """Return the sphere's radius."""
@@ -257,17 +264,17 @@ class Capsule(Shape):
     radius: Value = scalar("length", 0.05, "Radius")
     length: Value = scalar("length", 0.1, "Length of the cylindrical part along z")
 
-    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+    def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
         """Return the mass properties of the capsule."""
         return solids.capsule(density, sizes.number(self.radius), sizes.number(self.length))
 
-    def edges(self) -> dict[int, Value]:
+    def sizes_by_axis(self) -> dict[int, Value]:
         """Return the size of the capsule along each axis that has one."""
         return {2: self.length}
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """Return the lowest and highest corner of the bounding box."""
-        return _cylinder_box(number(self.radius), number(self.length) + 2.0 * number(self.radius))
+        return _cylinder_bounding_box(number(self.radius), number(self.length) + 2.0 * number(self.radius))
 
     def bounding_radius(self, number: Number) -> float:
         """Return the radius of a sphere about the origin that contains the capsule."""
@@ -287,7 +294,7 @@ class Cone(Round):
     radius: Value = scalar("length", 0.05, "Radius of the base")
     length: Value = scalar("length", 0.1, "Height along z")
 
-    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+    def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
         """Return the mass properties of the cone."""
         return solids.cone(density, sizes.number(self.radius), sizes.number(self.length))
 
@@ -301,16 +308,16 @@ class Mesh(Shape):
     file: str = text("Mesh file", role="file")
     scale: Vector = vector("none", (1.0, 1.0, 1.0), "Scale along x, y, z")
 
-    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+    def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
         """Return the mass properties of the volume enclosed by the mesh."""
-        return sizes.enclosed(self, density)
+        return sizes.mesh_inertia(self, density)
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
-        """Return the origin twice, because the size of the mesh is only in its file."""
-        return _centred_box(0.0, 0.0, 0.0)
+        """Return the origin twice, because the size of a mesh is known only from its file."""
+        return _centred_bounding_box(0.0, 0.0, 0.0)
 
     def snap_points(self, number: Number) -> tuple[Point, ...]:
-        """Return no points, because the mesh is only in its file."""
+        """Return no points, because the geometry of a mesh is known only from its file."""
         return ()
 
 
@@ -323,7 +330,7 @@ class Pipe(Round):
     inner_radius: Value = scalar("length", 0.04, "Inner radius")
     length: Value = scalar("length", 0.1, "Length along z")
 
-    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+    def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
         """Return the mass properties of the hollow cylinder."""
         return _hollow_cylinder(
             density, sizes.number(self.radius), sizes.number(self.inner_radius), sizes.number(self.length)
@@ -341,20 +348,20 @@ class Beam(Shape):
     web: Value = scalar("length", 0.006, "Thickness of the web")
     flange: Value = scalar("length", 0.008, "Thickness of a flange")
 
-    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+    def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
         """Return the mass properties of the surrounding cuboid less the space between the flanges, plus the web."""
         width, height, length = map(sizes.number, (self.width, self.height, self.length))
         web, between = sizes.number(self.web), height - 2.0 * sizes.number(self.flange)
         whole = solids.box(density, width, height, length)
         return whole + solids.box(-density, width, between, length) + solids.box(density, web, between, length)
 
-    def edges(self) -> dict[int, Value]:
+    def sizes_by_axis(self) -> dict[int, Value]:
         """Return the size of the beam along each axis."""
         return {2: self.length}
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """Return the lowest and highest corner of the bounding box."""
-        return _centred_box(number(self.width), number(self.height), number(self.length))
+        return _centred_bounding_box(number(self.width), number(self.height), number(self.length))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -367,13 +374,13 @@ class Gearwheel(Shape):
     width: Value = scalar("length", 0.015, "Width along z")
     bore: Value = scalar("length", 0.01, "Radius of the bore")
 
-    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+    def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
         """Return the mass properties of a disc with the pitch circle and the bore."""
         return _hollow_cylinder(density, sizes.number(self.radius), sizes.number(self.bore), sizes.number(self.width))
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """Return the lowest and highest corner of the bounding box."""
-        return _cylinder_box(number(self.radius), number(self.width))
+        return _cylinder_bounding_box(number(self.radius), number(self.width))
 
     def bounding_radius(self, number: Number) -> float:
         """Return the radius of a sphere about the origin that contains the gearwheel."""
@@ -390,13 +397,13 @@ class Coil(Round):
     turns: Value = scalar("none", 8.0, "Number of turns")
     length: Value = scalar("length", 0.1, "Length along z")
 
-    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+    def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
         """Return zero mass properties."""
         return NO_MASS
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """Return the lowest and highest corner of the bounding box."""
-        return _cylinder_box(number(self.radius) + number(self.wire), number(self.length))
+        return _cylinder_bounding_box(number(self.radius) + number(self.wire), number(self.length))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -407,7 +414,7 @@ class Arrow(Shape):
     radius: Value = scalar("length", 0.005, "Radius of the shaft")
     length: Value = scalar("length", 0.1, "Length along z")
 
-    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+    def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
         """Return zero mass properties."""
         return NO_MASS
 
@@ -436,8 +443,8 @@ SHAPE_TYPES: Kinds[Shape] = Kinds(
 """Shape classes by the word used in files and menus."""
 
 
-def pose_of(X: Any) -> Pose:
-    """Return the pose of a matrix (4, 4): position in m, angles about the fixed axes x, y, z in rad."""
+def pose_from_matrix(X: Any) -> Pose:
+    """Return the pose of a (4, 4) matrix: position in m, angles about the fixed axes x, y, z in rad."""
     x, y, z = (float(entry) + 0.0 for entry in X[:3, 3])  # −0 is 0
-    a, b, c = (angle + 0.0 for angle in angles_of(X[:3, :3]))
+    a, b, c = (angle + 0.0 for angle in fixed_axis_angles(X[:3, :3]))
     return Pose(position=(x, y, z), rotation=(a, b, c))

@@ -1,6 +1,6 @@
 """Texts that name quantities of a machine: a channel (`crank.q`, `tool.position.x`), an input (`crank.tau`,
-`spring.input`), a parameter, or a formula of them (`max(abs(elbow.tau))`). Tasks of the document use them. The element
-that owns a name is found here; the available names are known only to the computing modules.
+`spring.input`), a parameter, or a formula of them (`max(abs(elbow.tau))`). Tasks of the document use them. This module
+finds the element that owns a name; which names exist is known only to the modules that compute them.
 
 A name belongs to the element with the longest name that it begins with. Where elements of several kinds have that name
 (a joint and a body `crank`) its ending says whose it is.
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from core.model.formula.nodes import CONSTANTS
 
 OF_ALL = ("t", "time", "start", "end", "gravity", "energy", "momentum", "mass", "mode", "constraint")
-"""First words of quantities that belong to no element."""
+"""First words of quantities that belong to the whole machine."""
 OF_FRAMES = ("position", "orientation", "velocity", "omega", "acceleration", "alpha", "torque", "wrench")
 """Suffixes of quantities of bodies and frames."""
 OF_JOINTS = ("q", "v", "a", "tau", "reaction", "friction", "stop", "speed_limit", "effort_limit")
@@ -29,15 +29,15 @@ _TOKEN = re.compile(
 )
 
 
-class Owner(NamedTuple):
-    """The element that a name belongs to: its namespace and name."""
+class NameOwner(NamedTuple):
+    """Element that a name belongs to, as namespace and name."""
 
     namespace: str
     name: str
 
 
-class Owners:
-    """Lookup of the elements that own the names in texts about a model."""
+class NameOwners:
+    """Lookup of the elements that own the names used in texts about a model."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -48,7 +48,7 @@ class Owners:
         plain = self._model.expanded
         return {space: plain.index(space) for space in ("parameter", "sensor", "joint", "force", "frame")}
 
-    def __call__(self, name: str) -> Owner | None:
+    def __call__(self, name: str) -> NameOwner | None:
         """Return the owner of a name; None if no element has it."""
         head = name
         while head:
@@ -56,60 +56,60 @@ class Owners:
             if found:
                 rest = name[len(head) + 1 :].split(".")
                 fitting = [space for space in found if self._is_quantity_of(space, head, rest)]
-                return Owner((fitting or found)[0], head)
+                return NameOwner((fitting or found)[0], head)
             head = head.rpartition(".")[0]
         return None
 
-    def whole(self, text: str) -> bool:
-        """Return True if a text is a single name, although it contains operator signs (element names may contain - / :
+    def is_single_name(self, text: str) -> bool:
+        """Return True if a text is a single name, even if it contains operator signs (element names may contain - / :
         |)."""
         owner = self(text)
         return owner is not None and re.fullmatch(r"(\.\w+)*", text[len(owner.name) :]) is not None
 
-    def _is_quantity_of(self, space: str, name: str, rest: list[str]) -> bool:
-        """Return True if the rest of a name is a quantity of an element in a namespace."""
-        first = rest[0]
-        match space:
+    def _is_quantity_of(self, namespace: str, name: str, suffixes: list[str]) -> bool:
+        """Return True if the remaining parts of a name are a quantity of an element in this namespace."""
+        first = suffixes[0]
+        match namespace:
             case "parameter":
                 return not first
             case "sensor":
-                return first in ("", "rate", *self._elements_by_namespace[space][name].info.components)
+                return first in ("", "rate", *self._elements_by_namespace[namespace][name].info.components)
             case "joint":
-                info = self._elements_by_namespace[space][name].info
+                info = self._elements_by_namespace[namespace][name].info
                 return first in ("", *OF_JOINTS, *info.coordinates, *info.speeds)
             case "force":
-                return first not in OF_FRAMES and (first != "force" or len(rest) == 1)
+                return first not in OF_FRAMES and (first != "force" or len(suffixes) == 1)
             case _:
                 return first in OF_FRAMES or first == "force"
 
 
-def text_with_new_names(text: str, owners: Owners, new: Callable[[str], str]) -> str:
+def rename_in_text(text: str, owners: NameOwners, new_name: Callable[[str], str]) -> str:
     """Return the text with every name replaced by `new(name)`; everything else unchanged."""
-    if owners.whole(text):
-        return new(text)
+    if owners.is_single_name(text):
+        return new_name(text)
 
-    def put(match: re.Match[str]) -> str:
+    def replace_match(match: re.Match[str]) -> str:
         name, quoted = match["name"], match["quoted"]
         if quoted and quoted[1:-1]:
-            return f"{quoted[0]}{new(quoted[1:-1])}{quoted[0]}"
-        return match[0] if not name or match["call"] or name in CONSTANTS else new(name)
+            return f"{quoted[0]}{new_name(quoted[1:-1])}{quoted[0]}"
+        return match[0] if not name or match["call"] or name in CONSTANTS else new_name(name)
 
-    return _TOKEN.sub(put, text)
+    return _TOKEN.sub(replace_match, text)
 
 
-def names_in(text: str, owners: Owners) -> list[str]:
+def names_in_text(text: str, owners: NameOwners) -> list[str]:
     """Return the names in a text, in order."""
     found: list[str] = []
 
-    def take(name: str) -> str:
+    def record_name(name: str) -> str:
         found.append(name)
         return name
 
-    text_with_new_names(text, owners, take)
+    rename_in_text(text, owners, record_name)
     return found
 
 
-def unknown_names(text: str, owners: Owners) -> list[str]:
-    """Return the names in a text that belong neither to an element nor to the whole machine."""
-    names = names_in(text, owners)
+def unknown_names(text: str, owners: NameOwners) -> list[str]:
+    """Return the names in a text that belong neither to an element nor to the machine as a whole."""
+    names = names_in_text(text, owners)
     return [name for name in names if owners(name) is None and re.split(r"[.[]", name)[0] not in OF_ALL]

@@ -1,5 +1,5 @@
-"""Studies of the document: the numbers of the machine that vary, and the values recorded in each row. The rows are
-computed by `core.studies` and are not part of the document."""
+"""Studies of the document: the numbers of the machine that are varied, and the values recorded in each row.
+`core.studies` computes the rows, which are not part of the document."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SAMPLINGS = ("random", "latin", "sobol")
 
 @dataclass(frozen=True, kw_only=True)
 class VariedRow(Element):
-    """A number that varies."""
+    """A number that is varied."""
 
     own_names: ClassVar[tuple[str, ...]] = ("duration", "step", "rtol", "atol", "x", "y", "z")
-    """Names that belong to no element: run options and the position of a target."""
+    """Names that belong to no element: run options and the target position."""
 
     quantity: str = signal("A parameter, joint.q or joint.v at the start, duration, step; of targets x, y, z")
-    values: str = text("normal(mean, deviation), lognormal, uniform, triangular; from:to:how many; or numbers")
+    values: str = text("normal(mean, deviation), lognormal, uniform, triangular; from:to:number of values; or numbers")
 
     @property
     def summary(self) -> str:
@@ -35,7 +35,7 @@ class VariedRow(Element):
             raise ModelError(
                 "There are no values.",
                 where=f"row '{self.quantity}', values",
-                remedy="Write normal(2, 0.05), 0.3:0.5:21 (from:to:how many) or 0, 5, 10.",
+                remedy="Write normal(2, 0.05), 0.3:0.5:21 (from:to:number of values) or 0, 5, 10.",
             )
 
 
@@ -62,7 +62,7 @@ class RecordRow(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class StudyPlan(Element):
-    """A study: many runs or poses of the machine with varied numbers, and the values recorded from them."""
+    """A study: many runs or poses of the machine with varied numbers, and the values recorded for each."""
 
     meaning: ClassVar[str] = (
         "A study: the numbers of the machine that vary, and the values recorded in each row. The panel Studies "
@@ -96,10 +96,10 @@ class StudyPlan(Element):
         if not self.method.strip():
             where = f"study '{self.name}', method"
             raise ModelError("The method is missing.", where=where, remedy="Name one, such as auto or rk4.")
-        self._require_once((row.quantity for row in self.varied), "varied")
-        self._require_once((row.column for row in self.record), "record")
+        self._check_unique_names((row.quantity for row in self.varied), "varied")
+        self._check_unique_names((row.column for row in self.record), "record")
 
-    def _require_once(self, names: Iterable[str], field: str) -> None:
+    def _check_unique_names(self, names: Iterable[str], field: str) -> None:
         for each, count in Counter(names).items():
             if count > 1:
                 raise ModelError(

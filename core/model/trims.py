@@ -1,5 +1,5 @@
-"""Operating points of the document: conditions on quantities of the machine. The solution is computed by
-`core.control.operating_point` and is not part of the document."""
+"""Operating points of the document: conditions on quantities of the machine. `core.control.operating_point` computes
+the solution, which is not part of the document."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from core.errors import ModelError
 from core.later import dataclass
-from core.model.dimensions import dual, of_joint, of_sensor, rate
+from core.model.dimensions import force_dimension, joint_dimension, rate_dimension, sensor_dimension
 from core.model.fields import Element, Value, choice, name, parts, scalar, signal, text
-from core.model.signal_texts import Owners
+from core.model.signal_texts import NameOwners
 
 ROLES = ("fixed", "free", "target", "steady")
 _OF_FRAMES = {
@@ -25,11 +25,11 @@ _OF_FRAMES = {
 }
 
 
-def dimension_of_signal(model: Any, quantity: str) -> str:
-    """Return the dimension of a quantity as far as its name tells; "none" otherwise, and for formulas."""
-    owners = Owners(model)
+def signal_dimension(model: Any, quantity: str) -> str:
+    """Return the dimension of a quantity if it follows from its name; "none" otherwise, and for formulas."""
+    owners = NameOwners(model)
     owner = owners(quantity)
-    if owner is not None and not owners.whole(quantity):
+    if owner is not None and not owners.is_single_name(quantity):
         return "none"
     if owner is None:
         if not re.fullmatch(r"\w+(\.\w+)*", quantity):
@@ -43,17 +43,22 @@ def dimension_of_signal(model: Any, quantity: str) -> str:
         case "frame":
             return _OF_FRAMES.get(words[0], "none") if words else "none"
         case "joint":
-            coordinate = of_joint(model, owner.name, words[0] if len(words) > 1 else "")
-            known = {"": coordinate, "q": coordinate, "v": rate(coordinate), "tau": dual(coordinate)}
-            return rate(rate(coordinate)) if last == "a" else known.get(last, "none")
+            coordinate = joint_dimension(model, owner.name, words[0] if len(words) > 1 else "")
+            known = {
+                "": coordinate,
+                "q": coordinate,
+                "v": rate_dimension(coordinate),
+                "tau": force_dimension(coordinate),
+            }
+            return rate_dimension(rate_dimension(coordinate)) if last == "a" else known.get(last, "none")
         case "sensor":
-            measured = of_sensor(model, owner.name)
-            return rate(measured) if last == "rate" else measured
+            measured = sensor_dimension(model, owner.name)
+            return rate_dimension(measured) if last == "rate" else measured
     return "none"
 
 
 def _quantity_dimension(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
-    return dimension_of_signal(model, owners[-1].quantity)
+    return signal_dimension(model, owners[-1].quantity)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,8 +104,8 @@ class TrimRow(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class Trim(Element):
-    """An operating point to be found: quantities are fixed, free, targets or steady. By default poses are free, speeds
-    and accelerations zero, inputs and parameters unchanged."""
+    """An operating point to be found, with quantities that are fixed, free, targets or steady. By default poses are
+    free, speeds and accelerations zero, inputs and parameters unchanged."""
 
     meaning: ClassVar[str] = (
         "An operating point to be found, with quantities that are fixed, free, targets or steady. The panel "

@@ -88,31 +88,32 @@ DERIVED: dict[str, str] = {
 """SI unit of dimensions that no parameter has."""
 
 
-class Display(NamedTuple):
+class DisplayUnit(NamedTuple):
     """Unit in which a dimension is shown to the user: shown value = SI value / factor."""
 
     symbol: str
     factor: float
 
 
-def amount(value: float, dimension: str) -> str:
-    """Return a number in SI with its unit, for messages: "0.5 rad"."""
+def format_with_unit(value: float, dimension: str) -> str:
+    """Format a number in SI with its unit, for messages: "0.5 rad"."""
     return f"{value:g} {SI.get(dimension, '')}".rstrip()
 
 
-def display(dimension: str, *, degrees: bool = True, millimetres: bool = False) -> Display:
-    """Return symbol and factor in which `dimension` is shown, by the user's choice of angle and length."""
+def display_unit(dimension: str, *, degrees: bool = True, millimetres: bool = False) -> DisplayUnit:
+    """Return the symbol and factor with which a dimension is displayed, given the user's choice for angles and
+    lengths."""
     if degrees and dimension == "angle":
-        return Display("°", math.pi / 180.0)
+        return DisplayUnit("°", math.pi / 180.0)
     if degrees and dimension == "angular_velocity":
-        return Display("°/s", math.pi / 180.0)
+        return DisplayUnit("°/s", math.pi / 180.0)
     if degrees and dimension == "angular_acceleration":
-        return Display("°/s²", math.pi / 180.0)
+        return DisplayUnit("°/s²", math.pi / 180.0)
     if millimetres and dimension == "length":
-        return Display("mm", 1e-3)
+        return DisplayUnit("mm", 1e-3)
     if millimetres and dimension == "velocity":
-        return Display("mm/s", 1e-3)
-    return Display(SI.get(dimension) or DERIVED.get(dimension, ""), 1.0)
+        return DisplayUnit("mm/s", 1e-3)
+    return DisplayUnit(SI.get(dimension) or DERIVED.get(dimension, ""), 1.0)
 
 
 _POWERS: dict[str, tuple[int, int, int, int]] = {
@@ -140,27 +141,27 @@ _TOKEN = re.compile(r"\s*+(?P<operator>[·*/]?)\s*+(?P<symbol>[A-Za-zµ°]+)(?P<
 
 
 _ELECTRIC = ("A", "V", "C", "F", "H", "T", "Wb", "Ω", "ohm", "K", "Pa", "mol", "cd", "sr")
-"""Further SI units, which no dimension here uses."""
+"""Electrical SI units, which no dimension in this table uses."""
 SAME_FACTOR = 1e-9
 """Tolerance within which a factor counts as 1."""
 
 
-class Compound(NamedTuple):
+class CompoundUnit(NamedTuple):
     """Dimension of a unit, as powers of (kg, m, s, rad), and its factor to SI."""
 
     powers: tuple[int, int, int, int]
     factor: float
 
 
-def compound(text: str) -> Compound | None:
-    """Return the unit made of products, quotients and powers of known units; None if the text is not one."""
+def parse_compound_unit(text: str) -> CompoundUnit | None:
+    """Parse a unit made of products, quotients and powers of known units; None if the text is not a unit."""
     powers, factor, place = [0, 0, 0, 0], 1.0, 0
     text = text.strip()
     while place < len(text):
         found = _TOKEN.match(text, place)
         if found is None or (place == 0) != (not found["operator"]):
             return None
-        known = _known_unit(found["symbol"])
+        known = _look_up_unit(found["symbol"])
         if known is None:
             return None
         power = int((found["power"] or "1").translate(_RAISED).lstrip("^"))
@@ -169,42 +170,42 @@ def compound(text: str) -> Compound | None:
         powers = [old + power * new for old, new in zip(powers, _POWERS[dimension], strict=True)]
         factor, place = factor * one**power, found.end()
     a, b, c, d = powers
-    return Compound((a, b, c, d), factor) if text else None
+    return CompoundUnit((a, b, c, d), factor) if text else None
 
 
-def is_si(text: str) -> bool:
-    """Return True for an SI unit, including those whose dimension has no name here ("1/m", "N·m/A"), and for an empty
+def is_si_unit(text: str) -> bool:
+    """Return True for SI units, including those whose dimension has no name here ("1/m", "N·m/A"), and for an empty
     text."""
     unit = text.strip().removeprefix("1/") if text.strip() not in ("1", "-") else ""
     for symbol in _ELECTRIC:
         unit = re.sub(rf"(?<![A-Za-zµ°]){symbol}(?![A-Za-zµ°])", "kg", unit)
-    found = compound(unit)
+    found = parse_compound_unit(unit)
     return not unit or (found is not None and abs(found.factor - 1.0) < SAME_FACTOR)
 
 
-def _known_unit(symbol: str) -> tuple[str, float] | None:
+def _look_up_unit(symbol: str) -> tuple[str, float] | None:
     unit = UNITS.get(symbol)
     return _FURTHER.get(symbol) if unit is None else (unit.dimension, unit.factor)
 
 
-def name_and_unit(head: str) -> tuple[str, str]:
-    """Return (name, unit) of a column heading: "angle [deg]", "q1 (rad)"; the unit is "" without brackets at the
-    end."""
-    head = head.strip()
-    if head[-1:] in ("]", ")"):
-        first = max(head.rfind("]", 0, -1), head.rfind(")", 0, -1)) + 1
-        opened = [at for bracket in "[(" if (at := head.find(bracket, first)) >= 0]
+def split_column_heading(heading: str) -> tuple[str, str]:
+    """Split a column heading into (name, unit): "angle [deg]", "q1 (rad)". The unit is "" if the heading does not end
+    with brackets."""
+    heading = heading.strip()
+    if heading[-1:] in ("]", ")"):
+        first = max(heading.rfind("]", 0, -1), heading.rfind(")", 0, -1)) + 1
+        opened = [at for bracket in "[(" if (at := heading.find(bracket, first)) >= 0]
         if opened:
-            return head[: min(opened)].rstrip(), head[min(opened) + 1 : -1].strip()
-    return head, ""
+            return heading[: min(opened)].rstrip(), heading[min(opened) + 1 : -1].strip()
+    return heading, ""
 
 
 _NUMBER_WITH_UNIT = re.compile(r"([+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?)\s*+([A-Za-zµ°].*)")
 _SYMBOL = re.compile(r"[A-Za-zµ°]+")
 
 
-def with_compound_unit(text: str, dimension: str, parameters: Container[str]) -> str:
-    """Return the number in SI of a text that is a number with a compound unit; any other text unchanged.
+def convert_compound_unit(text: str, dimension: str, parameters: Container[str]) -> str:
+    """Convert text that is a number with a compound unit to a number in SI; any other text is unchanged.
 
     dimension : what is measured ("none": anything)
     parameters : names that mean parameters: with one of them the text is a formula
@@ -213,10 +214,10 @@ def with_compound_unit(text: str, dimension: str, parameters: Container[str]) ->
     found = _NUMBER_WITH_UNIT.fullmatch(text.strip())
     if found is None or _SYMBOL.fullmatch(found[2]) or any(name in parameters for name in _SYMBOL.findall(found[2])):
         return text
-    unit = compound(found[2])
+    unit = parse_compound_unit(found[2])
     if unit is None:
         return text
-    wanted = compound(SI[dimension]) if dimension != "none" else None
+    wanted = parse_compound_unit(SI[dimension]) if dimension != "none" else None
     if wanted is not None and unit.powers != wanted.powers:
         raise FileError(
             f"'{found[2]}' is not a unit of {dimension.replace('_', ' ')}.",

@@ -1,4 +1,5 @@
-"""Symbolic analysis of sparse elimination: order of elimination and pattern of nonzeros, before any number is known.
+"""Symbolic analysis of sparse elimination: elimination order and sparsity pattern, determined before any numbers are
+known.
 
 *Masses.* A symmetric matrix over unknowns in an order in which what carries comes first is factored as M = Lᵀ L, from
 the last unknown to the first: with that of a tree nothing fills (Featherstone, RBDA 6.5). An unknown's row of L reaches
@@ -52,7 +53,7 @@ def elimination_tree(count: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
     return parents
 
 
-def depths_of(parents: Sequence[int]) -> list[int]:
+def tree_depths(parents: Sequence[int]) -> list[int]:
     """Return the number of ancestors of each unknown."""
     depths: list[int] = []
     for parent in parents:
@@ -60,7 +61,7 @@ def depths_of(parents: Sequence[int]) -> list[int]:
     return depths
 
 
-def with_ancestors(parents: Sequence[int], unknowns: Iterable[int]) -> list[int]:
+def add_ancestors(parents: Sequence[int], unknowns: Iterable[int]) -> list[int]:
     """Return the unknowns and all their ancestors, sorted."""
     found: set[int] = set()
     for k in unknowns:
@@ -77,14 +78,14 @@ class Front(NamedTuple):
     unknowns: tuple[int, ...]
     """Unknowns that enter the elimination with this front."""
     others: tuple[int, ...]
-    """Remaining groups of rows in the front, in the order of their elimination."""
+    """Groups of rows that share unknowns with the front and are eliminated later, in the order of their elimination."""
 
 
-def fronts(reached: Sequence[Sequence[int]], sizes: Sequence[int]) -> list[Front]:
-    """Return the fronts in order of elimination (approximate minimum degree); reached: unknowns of each group of rows,
-    sizes: number of rows of each group."""
+def build_fronts(row_groups: Sequence[Sequence[int]], sizes: Sequence[int]) -> list[Front]:
+    """Return the fronts in order of elimination (approximate minimum degree); row_groups: unknowns of each group of
+    rows, sizes: number of rows of each group."""
     sharing: dict[int, list[int]] = {}
-    for group, unknowns in enumerate(reached):
+    for group, unknowns in enumerate(row_groups):
         for k in unknowns:
             sharing.setdefault(k, []).append(group)
     alike: dict[tuple[int, ...], list[int]] = {}
@@ -93,7 +94,7 @@ def fronts(reached: Sequence[Sequence[int]], sizes: Sequence[int]) -> list[Front
     own = dict(enumerate(alike.values()))
     cliques: dict[int, set[int]] = {k: set(groups) for k, groups in enumerate(alike)}
     weights = {k: sum(sizes[group] for group in clique) for k, clique in cliques.items()}
-    member: list[set[int]] = [set() for _ in reached]
+    member: list[set[int]] = [set() for _ in row_groups]
     for k, clique in cliques.items():
         for group in clique:
             member[group].add(k)
@@ -128,9 +129,9 @@ MANY, FEW = 12, 3
 """Number of groups sharing an unknown above which the unknown is copied; number of groups that use one copy."""
 
 
-class Copies(NamedTuple):
-    """Copies of unknowns that many groups share, each used by a few groups, and the equations that keep copies equal;
-    keeps fronts small. Copies are numbered after the original unknowns."""
+class UnknownCopies(NamedTuple):
+    """Copies of unknowns that many groups share, each used by a few groups, and the equations that keep copies equal.
+    They keep the fronts small. Copies are numbered after the original unknowns."""
 
     reached: list[list[int]]
     """Unknowns of each group, replaced by their copies."""
@@ -142,18 +143,18 @@ class Copies(NamedTuple):
     """Groups of equations between copies, each as a pair of copies that must be equal."""
 
 
-def copied(reached: Sequence[Sequence[int]], count: int) -> Copies:
-    """Copy those of `count` unknowns that many groups share; reached: unknowns of each group."""
+def copy_shared_unknowns(row_groups: Sequence[Sequence[int]], count: int) -> UnknownCopies:
+    """Copy those of `count` unknowns that many groups share; row_groups: unknowns of each group."""
     sharing: dict[int, list[int]] = {}
-    for group, unknowns in enumerate(reached):
+    for group, unknowns in enumerate(row_groups):
         for k in unknowns:
             sharing.setdefault(k, []).append(group)
     alike: dict[tuple[int, ...], list[int]] = {}
     for k, groups in sharing.items():
         if len(groups) > MANY:
             alike.setdefault(tuple(groups), []).append(k)
-    changed = [dict(zip(unknowns, unknowns, strict=True)) for unknowns in reached]
-    result = Copies([], [*range(count)], [1] * count, [])
+    changed = [dict(zip(unknowns, unknowns, strict=True)) for unknowns in row_groups]
+    result = UnknownCopies([], [*range(count)], [1] * count, [])
     for every, unknowns in alike.items():
         before: list[int] = []
         for first in range(0, len(every), FEW):
@@ -174,11 +175,11 @@ FULL = 24
 """Average number of entries per row of L up to which the order is not improved."""
 
 
-def order_with_less_fill(order: Sequence[int], together: Iterable[Sequence[int]]) -> Sequence[int]:
-    """Return an order of unknowns with less than half the fill-in of the given order, or the given order if there is
-    none. together: unknowns that share an equation. The unknown eliminated first comes last."""
+def reduce_fill_in(order: Sequence[int], equation_unknowns: Iterable[Sequence[int]]) -> Sequence[int]:
+    """Return an order of unknowns with less than half the fill-in of the given order, or the given order if none is
+    found. equation_unknowns: unknowns that share an equation. The unknown eliminated first comes last."""
     places = {k: place for place, k in enumerate(order)}
-    equations = [[places[k] for k in each] for each in together]
+    equations = [[places[k] for k in each] for each in equation_unknowns]
     now = _fill_in_count(len(order), equations)
     if now <= FULL * len(order):
         return order
@@ -186,7 +187,7 @@ def order_with_less_fill(order: Sequence[int], together: Iterable[Sequence[int]]
     for number, each in enumerate(equations):
         for k in set(each):
             joined[k].append(number)
-    found = [front.group for front in fronts(joined, [1] * len(order))][::-1]
+    found = [front.group for front in build_fronts(joined, [1] * len(order))][::-1]
     again = {k: place for place, k in enumerate(found)}
     if 2 * _fill_in_count(len(order), [[again[k] for k in each] for each in equations]) > now:
         return order
@@ -196,4 +197,4 @@ def order_with_less_fill(order: Sequence[int], together: Iterable[Sequence[int]]
 def _fill_in_count(count: int, equations: Sequence[Sequence[int]]) -> int:
     """Return the number of entries of the factor L."""
     pairs = (pair for each in equations for pair in combinations(each, 2))
-    return sum(depths_of(elimination_tree(count, pairs))) + count
+    return sum(tree_depths(elimination_tree(count, pairs))) + count

@@ -14,9 +14,9 @@ Map = Callable[[Array], Array]
 
 ROUNDS = 60
 SETTLED_FRACTION = 1e-12
-"""Largest difference between x and φ(x), relative to the largest entry of x, at which the iteration stops."""
+"""Largest difference between x and φ(x), relative to the largest entry of x, at which the iteration has converged."""
 WELL_FRACTION = 1e-8
-"""Relative difference that is accepted where no iteration comes closer."""
+"""Relative difference that is accepted if no iteration comes closer."""
 LEAST_SIZE = 1e-9
 """Lower limit of the largest entry to which tolerances refer."""
 
@@ -29,7 +29,7 @@ class FixedPoint(NamedTuple):
 
 
 def fixed_point(phi: Map, x: Array) -> FixedPoint:
-    """Search a fixed point from x on with Broyden's first method (Mathematics of Computation 19, 1965, update of the
+    """Search for a fixed point from x with Broyden's first method (Mathematics of Computation 19, 1965, update of the
     inverse); the first step is x ← φ(x)."""
     B, best, least = np.eye(len(x)), x, np.inf
     r = phi(x) - x
@@ -54,8 +54,8 @@ def fixed_point(phi: Map, x: Array) -> FixedPoint:
     return FixedPoint(best, least <= WELL_FRACTION)
 
 
-def steepest(phi: Map, x: Array) -> float:
-    """Return the spectral radius of ∂φ/∂x at x; if it is below 1 everywhere the fixed point is unique."""
+def slope_spectral_radius(phi: Map, x: Array) -> float:
+    """Return the spectral radius of ∂φ/∂x at x; if it is below 1 everywhere, the fixed point is unique."""
     here, J = phi(x), np.zeros((len(x), len(x)))
     for k in range(len(x)):
         step = 1e-6 * max(float(np.max(np.abs(x))), LEAST_SIZE)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.numerics.elimination import fronts
+from core.numerics.elimination import build_fronts
 from core.numerics.tolerances import RANK_TOLERANCE, REGULAR_FRACTION
 
 Array = NDArray[np.float64]
@@ -32,11 +32,12 @@ ITERATIONS = 4
 PLANS = 8
 """Number of sparsity patterns whose order of elimination is cached."""
 NOTHING = 1e-13
-"""Fraction of a vector's largest entry below which an entry is rounding error."""
+"""Entry of a vector, relative to its largest entry, below which it is rounding error."""
 
 
 class _Front(NamedTuple):
-    """Numeric factor of one front. Its unknowns are the front's own, followed by those that its children hand on."""
+    """Numeric factor of one front. Its unknowns are the front's own, followed by those that its child fronts pass
+    on."""
 
     own: Integers
     children: tuple[int, ...]
@@ -48,41 +49,43 @@ class _Front(NamedTuple):
     triangle: Array
     """(kept, kept) R of the front's independent rows."""
     beside: Array
-    """(kept, dependent and others) R of the remaining rows."""
+    """(kept, dependent and others) columns of R for the remaining rows."""
     reflections: tuple[tuple[int, Array, Array], ...]
     """Householder reflections: first row, vectors, factors."""
     remainder: Array
-    """(handed on, others) block that is passed to the parent front."""
+    """(passed on, others) block that is passed to the parent front."""
     height: int
 
     @property
-    def handed_on(self) -> int:
+    def passed_count(self) -> int:
         """Number of unknowns that are passed to the parent front."""
         return len(self.remainder)
 
     @property
-    def free(self) -> int:
+    def free_count(self) -> int:
         """Number of free directions among the unknowns, stored last."""
-        return self.height - len(self.kept) - self.handed_on
+        return self.height - len(self.kept) - self.passed_count
 
-    def back(self, part: Array) -> Array:
+    def multiply_by_q(self, coefficients: Array) -> Array:
         """Multiply coefficients (height, k) by Q."""
         from scipy.linalg.lapack import dormqr
 
-        if not part.size:
-            return part
+        if not coefficients.size:
+            return coefficients
         for first, vectors, factors in reversed(self.reflections):
-            part[first:] = dormqr("L", "N", vectors, factors, part[first:], max(1, part.shape[1]))[0]
-        return part
+            coefficients[first:] = dormqr(
+                "L", "N", vectors, factors, coefficients[first:], max(1, coefficients.shape[1])
+            )[0]
+        return coefficients
 
 
-class Fronts:
+class FrontalFactorisation:
     """Factorised sparse matrix (r, c)."""
 
     def __init__(self, G: Sparse) -> None:
         self.matrix = G
         self._largest = _singular_value_bounds(G)
-        self._fronts = _factorised_fronts(G, RANK_TOLERANCE * self._largest[0])
+        self._fronts = _factorise_fronts(G, RANK_TOLERANCE * self._largest[0])
         self.kept = np.concatenate([np.zeros(0, dtype=np.int64), *(front.kept for front in self._fronts)])
         """Independent rows, in the order of elimination."""
 
@@ -98,7 +101,7 @@ class Fronts:
         return _smallest_singular_value(self.matrix[self.kept]) > MARGIN * REGULAR_FRACTION * self._largest[1]
 
     @cached_property
-    def motions(self) -> Array:
+    def null_space(self) -> Array:
         """Orthonormal null space N (c, c − rank): G N = 0."""
         c = self.matrix.shape[1]
         touched = np.zeros(c, dtype=bool)
@@ -110,13 +113,13 @@ class Fronts:
         handed: dict[int, tuple[Array, Integers]] = {}
         for at in range(len(self._fronts) - 1, -1, -1):
             front = self._fronts[at]
-            part, columns = handed.pop(at, (np.zeros((front.handed_on, 0)), np.zeros(0, dtype=np.int64)))
-            new = np.arange(count, count + front.free)
-            count += front.free
-            whole = np.zeros((front.height, len(columns) + front.free))
-            whole[len(front.kept) : len(front.kept) + front.handed_on, : len(columns)] = part
-            whole[front.height - front.free :, len(columns) :] = np.eye(front.free)
-            whole, columns = front.back(whole), np.concatenate([columns, new])
+            part, columns = handed.pop(at, (np.zeros((front.passed_count, 0)), np.zeros(0, dtype=np.int64)))
+            new = np.arange(count, count + front.free_count)
+            count += front.free_count
+            whole = np.zeros((front.height, len(columns) + front.free_count))
+            whole[len(front.kept) : len(front.kept) + front.passed_count, : len(columns)] = part
+            whole[front.height - front.free_count :, len(columns) :] = np.eye(front.free_count)
+            whole, columns = front.multiply_by_q(whole), np.concatenate([columns, new])
             result[np.ix_(front.own, columns)] = whole[: len(front.own)]
             for child, below in self._split_by_children(front, whole):
                 moving = np.abs(below).max(axis=0, initial=0.0) > NOTHING
@@ -124,7 +127,7 @@ class Fronts:
         return result
 
     @cached_property
-    def stresses(self) -> Sparse:
+    def left_null_space(self) -> Sparse:
         """Sparse left null space S (r, r − rank) with columns of length one: Gᵀ S = 0. Each column combines a dependent
         row with the rows that determine it (a self-stress)."""
         import scipy.sparse
@@ -153,7 +156,7 @@ class Fronts:
         lengths = np.sqrt(np.bincount(columns, values**2, minlength=shape[1]))
         return scipy.sparse.csr_array((values / lengths[columns], (rows, columns)), shape=shape)
 
-    def least(self, target: Array) -> Array:
+    def solve_least_squares(self, target: Array) -> Array:
         """Return the minimum-norm least-squares solution x (c,) of G x = target for a target (r,); (c, k) for targets
         (r, k)."""
         targets = target.reshape(len(target), -1) if target.size else np.zeros((len(target), 0))
@@ -163,10 +166,10 @@ class Fronts:
             y = _solve_triangle(front.triangle, left[front.kept], transposed=True)
             pivots.append(y)
             left[front.others] -= front.beside[:, len(front.dependent) :].T @ y
-        return self._times_Q(pivots, left.shape[1]).reshape(self.matrix.shape[1], *target.shape[1:])
+        return self._multiply_by_q(pivots, left.shape[1]).reshape(self.matrix.shape[1], *target.shape[1:])
 
-    def _times_Q(self, pivots: list[Array], count: int) -> Array:
-        """Multiply coefficients of the kept rows by Q, front by front: (c, count)."""
+    def _multiply_by_q(self, pivots: list[Array], count: int) -> Array:
+        """Multiply the coefficients of independent rows by Q, front by front: (c, count)."""
         result = np.zeros((self.matrix.shape[1], count))
         handed: dict[int, Array] = {}
         for at in range(len(self._fronts) - 1, -1, -1):
@@ -174,40 +177,41 @@ class Fronts:
             whole = np.zeros((front.height, count))
             whole[: len(front.kept)] = pivots[at]
             if at in handed:
-                whole[len(front.kept) : len(front.kept) + front.handed_on] = handed.pop(at)
-            whole = front.back(whole)
+                whole[len(front.kept) : len(front.kept) + front.passed_count] = handed.pop(at)
+            whole = front.multiply_by_q(whole)
             result[front.own] = whole[: len(front.own)]
             handed.update(self._split_by_children(front, whole))
         return result
 
-    def _split_by_children(self, front: _Front, whole: Array) -> list[tuple[int, Array]]:
-        """Split the unknowns of a front by the child that handed them on."""
+    def _split_by_children(self, front: _Front, vectors: Array) -> list[tuple[int, Array]]:
+        """Split the unknowns of a front by the child front that passed them on."""
         result, first = [], len(front.own)
         for child in front.children:
-            last = first + self._fronts[child].handed_on
-            result.append((child, whole[first:last]))
+            last = first + self._fronts[child].passed_count
+            result.append((child, vectors[first:last]))
             first = last
         return result
 
     def part_out_of_range(self, target: Array) -> Array:
-        """Return the part of targets (r,) or (r, k) outside the range of G, which is along the self-stresses."""
+        """Return the part of targets (r,) or (r, k) outside the range of G, which lies in the left null space (the
+        self-stresses)."""
         from scipy.sparse.linalg import splu
 
-        S = self.stresses
+        S = self.left_null_space
         if not S.shape[1]:
             return np.zeros_like(target)
         along = S.T @ target
         return np.asarray(S @ (splu((S.T @ S).tocsc()).solve(along) if along.any() else along))
 
 
-def factorised_if_clear(G: Sparse) -> Fronts | None:
+def factorise_if_rank_is_clear(G: Sparse) -> FrontalFactorisation | None:
     """Factorise a sparse matrix in CSR format; None if its rank is ambiguous."""
     if not np.isfinite(G.data).all():
         return None
     if not G.data.all():
         G = G.copy()
         G.eliminate_zeros()
-    found = Fronts(G)
+    found = FrontalFactorisation(G)
     return found if found.clear else None
 
 
@@ -253,18 +257,18 @@ class _SymbolicFront(NamedTuple):
     unknowns: Integers
     columns: Integers
     lifted: tuple[Integers, ...]
-    """Columns of this front to which the remaining columns of each child go."""
+    """Columns of this front into which the remaining columns of each child front go."""
 
 
 def _symbolic_fronts(G: Sparse) -> list[_SymbolicFront]:
     """Return the symbolic fronts of a sparse matrix, in order of elimination."""
-    return _symbolic_fronts_of_pattern(
+    return _fronts_of_sparsity_pattern(
         G.shape[1], G.indptr.dtype.str, G.indptr.tobytes(), G.indices.dtype.str, G.indices.tobytes()
     )
 
 
 @lru_cache(maxsize=PLANS)
-def _symbolic_fronts_of_pattern(
+def _fronts_of_sparsity_pattern(
     count: int, pointer: str, begins_: bytes, index: str, columns_: bytes
 ) -> list[_SymbolicFront]:
     """Return the symbolic fronts of a sparsity pattern, cached; count: number of columns."""
@@ -275,7 +279,7 @@ def _symbolic_fronts_of_pattern(
             groups.setdefault(columns[a:b].tobytes(), []).append(row)
     members = [np.array(rows, dtype=np.int64) for rows in groups.values()]
     reached = [columns[begins[rows[0]] : begins[rows[0] + 1]].tolist() for rows in members]
-    ordered = fronts(reached, [len(rows) for rows in members])
+    ordered = build_fronts(reached, [len(rows) for rows in members])
     at = {front.group: k for k, front in enumerate(ordered)}
     children: list[list[int]] = [[] for _ in ordered]
     for k, front in enumerate(ordered):
@@ -301,8 +305,8 @@ def _symbolic_fronts_of_pattern(
     return result
 
 
-def _factorised_fronts(G: Sparse, least: float) -> list[_Front]:
-    """Factorise all fronts in order; least: pivot size below which a row counts as dependent."""
+def _factorise_fronts(G: Sparse, smallest_pivot: float) -> list[_Front]:
+    """Factorise all fronts in order; smallest_pivot: pivot size below which a row counts as dependent."""
     result: list[_Front] = []
     for plan in _symbolic_fronts(G):
         below = [result[child].remainder for child in plan.children]
@@ -312,11 +316,11 @@ def _factorised_fronts(G: Sparse, least: float) -> list[_Front]:
         for remainder, lifted in zip(below, plan.lifted, strict=True):
             A[first : first + len(remainder), lifted] = remainder
             first += len(remainder)
-        result.append(_factorised_front(A, plan, least))
+        result.append(_factorise_front(A, plan, smallest_pivot))
     return result
 
 
-def _factorised_front(A: Array, plan: _SymbolicFront, least: float) -> _Front:
+def _factorise_front(A: Array, plan: _SymbolicFront, smallest_pivot: float) -> _Front:
     """Factorise one front A, whose rows are unknowns and whose columns are pivots, then others."""
     from scipy.linalg.lapack import dgeqp3, dgeqrf, dormqr
 
@@ -327,7 +331,7 @@ def _factorised_front(A: Array, plan: _SymbolicFront, least: float) -> _Front:
     if height:
         factored, order, factors, *_ = dgeqp3(A[:, :count])
         order = order - 1
-        rank = int(np.count_nonzero(np.abs(np.diagonal(factored)) > least))
+        rank = int(np.count_nonzero(np.abs(np.diagonal(factored)) > smallest_pivot))
         R = np.triu(factored[:rank])
     if rank:
         reflections.append((0, factored[:, :rank], factors[:rank]))

@@ -1,4 +1,4 @@
-"""Matrices that are dense arrays or, where large and sparse, `scipy.sparse` matrices in CSR format."""
+"""Matrices in two forms: dense arrays, or `scipy.sparse` matrices in CSR format if they are large and sparse."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ def is_sparse(A: Matrix) -> bool:
     return not isinstance(A, np.ndarray)
 
 
-def dense(A: Matrix) -> Array:
+def to_dense(A: Matrix) -> Array:
     """Convert a matrix to a dense array."""
     return np.asarray(A.toarray() if is_sparse(A) else A)
 
 
-def compressed(A: Matrix) -> Matrix:
+def to_csr(A: Matrix) -> Matrix:
     """Convert a matrix to CSR format."""
     import scipy.sparse
 
     return scipy.sparse.csr_array(A)
 
 
-def scaled(A: Matrix, rows: Array | None = None, columns: Array | None = None) -> Matrix:
+def scale_matrix(A: Matrix, rows: Array | None = None, columns: Array | None = None) -> Matrix:
     """Scale the rows and columns of a matrix by factors."""
     if isinstance(A, np.ndarray):
         result = A if columns is None else A * columns
@@ -40,7 +40,7 @@ def scaled(A: Matrix, rows: Array | None = None, columns: Array | None = None) -
     return type(A)((data, A.indices, A.indptr), shape=A.shape)
 
 
-def stacked(A: Matrix, below: Array) -> Matrix:
+def stack_rows(A: Matrix, below: Array) -> Matrix:
     """Stack a matrix on top of further rows."""
     if not is_sparse(A):
         return np.concatenate([A, below])
@@ -49,14 +49,14 @@ def stacked(A: Matrix, below: Array) -> Matrix:
     return scipy.sparse.csr_array(scipy.sparse.vstack([A, below], format="csr"))
 
 
-def largest_of_rows(A: Matrix) -> Array:
+def row_maxima(A: Matrix) -> Array:
     """Return the largest absolute value in each row of a matrix (r, c): (r,)."""
     if is_sparse(A):
         return np.asarray(abs(A).max(axis=1).toarray()).reshape(-1)
     return np.asarray(np.max(np.abs(A), axis=1, initial=0.0))
 
 
-def square_sum(A: Matrix) -> float:
+def sum_of_squares(A: Matrix) -> float:
     """Return the sum of the squares of all entries."""
     entries = A.data if is_sparse(A) else A
     return float(np.sum(entries**2))

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.numerics.matrix_forms import Matrix, scaled, square_sum
-from core.numerics.rank import nonzero_rows
+from core.numerics.matrix_forms import Matrix, scale_matrix, sum_of_squares
+from core.numerics.rank import nonzero_row_mask
 from core.numerics.tolerances import ACCEPTED_GAP, SOLVED_GAP
 
 Array = NDArray[np.float64]
@@ -27,8 +27,8 @@ MAX_STEPS = 80
 PATIENCE = 8
 """Number of steps in which the residual must at least halve; otherwise the mechanism cannot close."""
 HOPELESS_FRACTION = 1e-3
-"""Fraction of the squared residual: a step that promises a smaller reduction, although one of its length could remove a
-tenth of the residual, is at a local minimum that is no solution."""
+"""Fraction of the squared residual: a step that promises a smaller reduction, although a step of its length could
+remove a tenth of the residual, indicates a local minimum that is not a solution."""
 LONGEST_STEP = 0.5
 """Largest step of one coordinate (rad or m)."""
 FIRST_RADIUS = 1.0
@@ -38,22 +38,22 @@ GOOD_RATIO, BAD_RATIO = 0.75, 0.25
 REDUNDANT_FRACTION = 1e-14
 """Fraction of the largest eigenvalue of G Gᵀ below which an eigenvalue counts as zero (redundant constraint)."""
 SUPPORT_FRACTION = 1e-12
-"""Fraction of the largest diagonal entry of a large sparse G Gᵀ that is added to its diagonal, so that redundant
-constraints do not make it singular."""
+"""Fraction of the largest diagonal entry of a large sparse G Gᵀ that is added to its diagonal, so that it is not
+singular in spite of redundant constraints."""
 
 FIRST_STAGE = 0.25
 """First stage of the homotopy, as a fraction of the residual."""
 SHORTEST_STAGE = 1.0 / 64.0
 
 KICKS = (0.03, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0, 1.5, 1.5, 2.0, 3.0)
-"""Sizes (rad or m) of the random displacements from which the solver starts again."""
+"""Sizes (rad or m) of the random displacements from which the solver restarts."""
 
 
 def _always_true(q: Array) -> bool:
     return True
 
 
-class Problem(NamedTuple):
+class PositionProblem(NamedTuple):
     """Functions of a mechanism that the position solver needs."""
 
     residual: Callable[[Array], Array]
@@ -68,9 +68,10 @@ class Problem(NamedTuple):
     """True if a solved position is a valid assembly (no joint axis points the wrong way)."""
 
 
-def solve_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
-    """Solve as `close`; from a local minimum try a homotopy, then random starts farther and farther from q."""
-    best, gap = _with_assembly_check(problem, *close(problem, q, weights, fixed))
+def solve_with_restarts(problem: PositionProblem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
+    """Solve as `solve_position`; from a local minimum try a homotopy, then random starts at increasing distance from
+    q."""
+    best, gap = _check_assembly(problem, *solve_position(problem, q, weights, fixed))
     if gap < ACCEPTED_GAP:
         return best, gap
     tries: list[Callable[[], tuple[Array, float]]] = [lambda: solve_by_homotopy(problem, q, weights, fixed)]
@@ -78,9 +79,9 @@ def solve_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tupl
     for size in KICKS:
         kick = np.where(fixed, 0.0, rng.uniform(-size, size, len(weights)))
         start = problem.move(q, np.clip(kick, *problem.room(q)))
-        tries.append(partial(close, problem, start, weights, fixed))
+        tries.append(partial(solve_position, problem, start, weights, fixed))
     for attempt in tries:
-        trial, trial_gap = _with_assembly_check(problem, *attempt())
+        trial, trial_gap = _check_assembly(problem, *attempt())
         if trial_gap < gap:
             best, gap = trial, trial_gap
         if gap < ACCEPTED_GAP:
@@ -88,14 +89,14 @@ def solve_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tupl
     return best, gap
 
 
-def _with_assembly_check(problem: Problem, q: Array, gap: float) -> tuple[Array, float]:
-    """Return the position with its residual, or with half a turn as residual where a joint axis points the wrong
-    way."""
+def _check_assembly(problem: PositionProblem, q: Array, gap: float) -> tuple[Array, float]:
+    """Return the position with its residual, or with half a turn as residual if a joint axis has the wrong
+    orientation."""
     return (q, gap) if not gap < ACCEPTED_GAP or problem.fits(q) else (q, np.pi)
 
 
-def solve_by_homotopy(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
-    """Solve as `close`, by a homotopy: residual(q) = (1 − s) · residual(start) for s from 0 to 1."""
+def solve_by_homotopy(problem: PositionProblem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
+    """Solve as `solve_position`, by a homotopy: residual(q) = (1 − s) · residual(start) for s from 0 to 1."""
     start = problem.residual(q)
     if not np.isfinite(start).all():
         return q, np.inf
@@ -104,28 +105,28 @@ def solve_by_homotopy(problem: Problem, q: Array, weights: Array, fixed: Flags) 
         goal = min(1.0, done + stage)
         left = (1.0 - goal) * start
         shifted = problem._replace(residual=partial(_shifted_residual, problem.residual, left))
-        trial, gap = close(shifted, q, weights, fixed)
+        trial, gap = solve_position(shifted, q, weights, fixed)
         if gap < 1e-6:
             q, done, stage = trial, goal, 2.0 * stage
         else:
             stage *= 0.5
-    return close(problem, q, weights, fixed)
+    return solve_position(problem, q, weights, fixed)
 
 
-def _shifted_residual(residual: Callable[[Array], Array], left: Array, q: Array) -> Array:
-    return residual(q) - left
+def _shifted_residual(residual: Callable[[Array], Array], remaining_residual: Array, q: Array) -> Array:
+    return residual(q) - remaining_residual
 
 
-def close(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
+def solve_position(problem: PositionProblem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
     """Find the nearest position that satisfies the constraints; returns q and the largest remaining residual.
 
     weights : (nv,) how unwilling a coordinate is to move; fixed : (nv,) True where it must not
     """
     with np.errstate(over="ignore", invalid="ignore"):  # sizes whose squares are no numbers do not close
-        return _solve_closing(problem, q, weights, fixed)
+        return _iterate_to_solution(problem, q, weights, fixed)
 
 
-def _solve_closing(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
+def _iterate_to_solution(problem: PositionProblem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
     r = problem.residual(q)
     radius = FIRST_RADIUS
     before = np.inf
@@ -140,14 +141,14 @@ def _solve_closing(problem: Problem, q: Array, weights: Array, fixed: Flags) -> 
             before = gap
         if G is None:
             G = problem.jacobian(q)
-        step, length = _bounded_step(G, r, weights, fixed, radius, problem.room(q))
+        step, length = _step_within_limits(G, r, weights, fixed, radius, problem.room(q))
         trial = problem.move(q, step)
         r_trial = problem.residual(trial)
         square, square_trial = float(r @ r), float(r_trial @ r_trial)
         left = r + G @ step
         predicted = square - float(left @ left)
-        if predicted < HOPELESS_FRACTION * square and 0.01 * square < radius**2 * square_sum(
-            scaled(G, columns=1.0 / weights)
+        if predicted < HOPELESS_FRACTION * square and 0.01 * square < radius**2 * sum_of_squares(
+            scale_matrix(G, columns=1.0 / weights)
         ):
             break
         # the trust region grows where the linear model holds, shrinks where it does not
@@ -163,10 +164,10 @@ def _solve_closing(problem: Problem, q: Array, weights: Array, fixed: Flags) -> 
     return q, float(np.max(np.abs(r), initial=0.0))
 
 
-def _bounded_step(
+def _step_within_limits(
     G: Matrix, r: Array, weights: Array, fixed: Flags, radius: float, room: tuple[Array, Array]
 ) -> tuple[Array, float]:
-    """Return a step and its weighted length; coordinates that would pass their limits stop there and the others
+    """Return a step and its weighted length; coordinates that would pass their limits stop there, and the others
     compensate."""
     low, high = room
     free = ~fixed
@@ -176,7 +177,7 @@ def _bounded_step(
         if isinstance(G, np.ndarray):
             y = _trust_region_step(G[:, free] / weights[free], target, radius)
         else:
-            y = _trust_region_step_sparse(scaled(G[:, free], columns=1.0 / weights[free]), target, radius)
+            y = _trust_region_step_sparse(scale_matrix(G[:, free], columns=1.0 / weights[free]), target, radius)
         step[free] = y / weights[free]
         outside = free & ((step < low - 1e-15) | (step > high + 1e-15))
         if not outside.any():
@@ -194,7 +195,7 @@ def _trust_region_step(C: Array, target: Array, radius: float) -> Array:
     rows have none): y = Cᵀ V (S + μ)⁻¹ Vᵀ target, μ from Hebden's iteration on 1/|y|."""
     if not C.shape[1]:
         return np.zeros(0)
-    rows = nonzero_rows(C)
+    rows = nonzero_row_mask(C)
     C, target = C[rows], target[rows]
     if not len(C):
         return np.zeros(C.shape[1])

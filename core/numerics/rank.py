@@ -12,69 +12,69 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.numerics.matrix_forms import Matrix, dense, is_sparse
+from core.numerics.matrix_forms import Matrix, is_sparse, to_dense
 from core.numerics.tolerances import RANK_TOLERANCE
 
 if TYPE_CHECKING:
-    from core.numerics.fronts import Fronts
+    from core.numerics.fronts import FrontalFactorisation
 
 Array = NDArray[np.float64]
 
 
-def nonzero_rows(A: Array) -> NDArray[np.bool_]:
+def nonzero_row_mask(A: Array) -> NDArray[np.bool_]:
     """Mask (r,) of the rows of matrices (…, r, c) that have any nonzero entry; most rows of a planar loop have none,
-    and skipping them saves cubic cost."""
+    and skipping them saves work that grows with the cube of their number."""
     return np.asarray((A != 0.0).any(axis=(*range(A.ndim - 2), -1)))
 
 
 def rank(A: Matrix) -> int:
     """Return the rank of a matrix (r, c)."""
-    if (known := eliminated(A)) is not None:
+    if (known := factorise_sparse(A)) is not None:
         return known.rank
-    A = dense(A)
-    return _count_nonzero(np.linalg.svd(A[nonzero_rows(A)], compute_uv=False))
+    A = to_dense(A)
+    return _count_nonzero(np.linalg.svd(A[nonzero_row_mask(A)], compute_uv=False))
 
 
 def null_space(A: Matrix, tolerance: float = RANK_TOLERANCE) -> Array:
     """Return an orthonormal null space N (c, c − rank) of a matrix (r, c): A N = 0."""
-    if (known := eliminated(A)) is not None:
-        return known.motions
-    A = dense(A)
-    _, sigma, right = np.linalg.svd(A[nonzero_rows(A)])
+    if (known := factorise_sparse(A)) is not None:
+        return known.null_space
+    A = to_dense(A)
+    _, sigma, right = np.linalg.svd(A[nonzero_row_mask(A)])
     return np.asarray(right[_count_nonzero(sigma, tolerance) :].T)
 
 
-def least(A: Matrix, target: Array, tolerance: float = RANK_TOLERANCE) -> Array:
+def solve_least_squares(A: Matrix, target: Array, tolerance: float = RANK_TOLERANCE) -> Array:
     """Return the minimum-norm least-squares solution x (c,) of A x = target, for a matrix (r, c)."""
-    return solver(A, tolerance)(target)
+    return least_squares_solver(A, tolerance)(target)
 
 
-def solver(A: Matrix, tolerance: float = RANK_TOLERANCE) -> Callable[[Array], Array]:
+def least_squares_solver(A: Matrix, tolerance: float = RANK_TOLERANCE) -> Callable[[Array], Array]:
     """Return a function that solves A x = target in the minimum-norm least-squares sense, for targets (r,) or (r,
     k)."""
-    if (known := eliminated(A)) is not None:
-        return known.least
-    inverted = np.linalg.pinv(dense(A), rcond=tolerance)
+    if (known := factorise_sparse(A)) is not None:
+        return known.solve_least_squares
+    inverted = np.linalg.pinv(to_dense(A), rcond=tolerance)
     return lambda target: np.asarray(inverted @ target)
 
 
-def eliminated(A: Matrix) -> Fronts | None:
+def factorise_sparse(A: Matrix) -> FrontalFactorisation | None:
     """Factorise a large sparse matrix; None for a dense matrix or one of ambiguous rank."""
     if not is_sparse(A):
         return None
-    from core.numerics.fronts import factorised_if_clear
+    from core.numerics.fronts import factorise_if_rank_is_clear
 
-    return factorised_if_clear(A.tocsr())
+    return factorise_if_rank_is_clear(A.tocsr())
 
 
-def inverse(A: Array) -> Array:
+def pseudoinverse(A: Array) -> Array:
     """Return the pseudoinverses (…, c, r) of matrices (…, r, c)."""
     return np.asarray(np.linalg.pinv(A, rcond=RANK_TOLERANCE))
 
 
-def pivots(A: Array, count: int) -> list[int]:
+def pivot_columns(A: Array, count: int) -> list[int]:
     """Return the first columns of a matrix (r, c) that QR factorisation with column pivoting selects: each has the
-    largest remainder orthogonal to those before."""
+    largest component orthogonal to those selected before."""
     left = np.array(A, dtype=float)
     chosen: list[int] = []
     for _ in range(count):
@@ -86,7 +86,7 @@ def pivots(A: Array, count: int) -> list[int]:
     return chosen
 
 
-def echelon(A: Array, smallest: float) -> Array:
+def echelon_basis(A: Array, smallest: float) -> Array:
     """Return a basis (r, k) of the column space of a matrix (r, k) of rank k in reduced echelon form: each column is 1
     in one row in which all others are 0; these are the first rows that are independent by more than `smallest`."""
     count = A.shape[1]
@@ -105,7 +105,7 @@ def echelon(A: Array, smallest: float) -> Array:
     return np.asarray(np.linalg.solve(A[leading].T, A.T).T)
 
 
-def coupled(A: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
+def connected_row_groups(A: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
     """Return the connected groups of rows of a symmetric pattern (n, n), each as a mask (n,)."""
     groups: list[NDArray[np.bool_]] = []
     free = np.ones(len(A), dtype=bool)

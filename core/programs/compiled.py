@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codegen.evaluator import Array, Evaluator, Signature
-from core.errors import ModelError, near_misses
+from core.errors import ModelError, suggest_names
 from core.mechanics.elements.constraints.kinematic_constraint import Row
-from core.mechanics.elements.element_reader import ConstraintReader, Elements
-from core.mechanics.elements.time_argument import Splines, at_times
+from core.mechanics.elements.element_reader import ConstraintReader, MachineElements
+from core.mechanics.elements.time_argument import Splines, evaluate_time_argument
 from core.mechanics.multibody.coordinates import Coordinates
 from core.mechanics.multibody.parameter_values import Values, parameter_values
-from core.mechanics.multibody.topology import Loop, Topology, topology_of
+from core.mechanics.multibody.topology import Loop, Topology, build_topology
 from core.mechanics.tree import Tree
 from core.model import Joint, Model
-from core.model.model import needed
+from core.model.model import require_model
 from core.numerics.matrix_forms import Matrix
 from core.programs import long_machines
-from core.programs.possible import DYNAMICS_FUNCTIONS, Gate
-from core.programs.program import program_of
+from core.programs.possible import DYNAMICS_FUNCTIONS, NumberCheck
+from core.programs.program import find_program
 
 if TYPE_CHECKING:
     from core.programs.native_entry import Entry
@@ -40,15 +40,15 @@ MANY = 24
 """Number of speeds above which the mass matrix of coupled joints is factorised by LAPACK instead of symbolically."""
 
 
-class Compiled:
+class CompiledModel:
     """Functions of (q, v, u, x, t, p) of one model, evaluated by name (`core.programs.function_builder`).
 
     Code is shared with all models that differ only in parameter values, limits and looks; numbers are the model's own.
     """
 
     def __init__(self, model: Model) -> None:
-        self.model = needed(model)
-        self.program = program_of(model)
+        self.model = require_model(model)
+        self.program = find_program(model)
         self._evaluators: dict[str, Evaluator] = {}
         self._passed: dict[str, Evaluator] = {}
         """Evaluators for which the model's own numbers have been checked."""
@@ -57,12 +57,12 @@ class Compiled:
         context = self.program.symbolic
         self.p_names: tuple[str, ...] = context.p_names
         self._p = np.array([values[name] for name in self.p_names], dtype=float)
-        self.coordinates = Coordinates(topology_of(model), values)  # the model's own limits, not the program's
+        self.coordinates = Coordinates(build_topology(model), values)  # the model's own limits, not the program's
         self.q_names: tuple[str, ...] = tuple(c.name for c in self.coordinates.table)
         self.v_names: tuple[str, ...] = self.coordinates.v_names
         self.nq, self.nv = len(self.q_names), len(self.v_names)
         self.tree: Tree = context.tree
-        self.elements: Elements = context.elements
+        self.elements: MachineElements = context.elements
         self.x_names: tuple[str, ...] = self.elements.x_names
         self.nx = len(self.x_names)
         """Number of first-order states of force elements."""
@@ -76,20 +76,20 @@ class Compiled:
         self.plain = not (self.nx or context.clock.size or self.constrained)
         """True if the machine has no constraints, no states of force elements and no dependence on time."""
         self.by_mass_matrix = self.constrained or bool(
-            (self.tree.coupled or self.elements.added_inertia) and self.nv > MANY
+            (self.tree.has_coupled_joints or self.elements.added_inertia) and self.nv > MANY
         )
         """True where the articulated-body recursion does not apply: constraints, and many coupled joints."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by the model alone, as `Mechanism` does."""
-        return Compiled, (self.model,)
+        return CompiledModel, (self.model,)
 
     # --------------------------------------------------------------------------- what it consists of
 
     @cached_property
-    def gate(self) -> Gate:
-        """Return the check that refuses physically impossible numbers."""
-        return Gate(self.model.expanded, self.p_names, self._p)
+    def gate(self) -> NumberCheck:
+        """Return the check that raises an error for physically impossible numbers."""
+        return NumberCheck(self.model.expanded, self.p_names, self._p)
 
     @property
     def topology(self) -> Topology:
@@ -112,7 +112,7 @@ class Compiled:
         return self.program.symbolic.constraints
 
     @cached_property
-    def sparse(self) -> bool:
+    def is_sparse(self) -> bool:
         """Return True if G is large and sparse, so that computations with it use its nonzero entries only."""
         size = len(self.rows) * self.nv
         return size > LARGE and len(self.program.symbolic.row_expressions.pattern.rows) < NEARLY_EMPTY * size
@@ -138,29 +138,29 @@ class Compiled:
         declared = {joint.name for joint in self.topology.model.joints}
         return tuple(b.joint for b in self.topology.branches if b.joint.name not in declared)
 
-    def checked_joint_name(self, name: Any) -> str:
+    def check_joint_name(self, name: Any) -> str:
         """Check the name of a joint and return it. Raises ModelError."""
         if name not in self.program.joint_index:
-            raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(str(name), self.joint_names))
+            raise ModelError(f"There is no joint '{name}'.", remedy=suggest_names(str(name), self.joint_names))
         return name
 
-    def checked_frame_name(self, name: Any) -> str:
+    def check_frame_name(self, name: Any) -> str:
         """Check the name of a body, a frame or "world" and return it. Raises ModelError."""
         if not isinstance(name, str) or (name not in self.program.frame_index and name != "world"):
-            raise ModelError(f"There is no body or frame '{name}'.", remedy=near_misses(str(name), self.frame_names))
+            raise ModelError(f"There is no body or frame '{name}'.", remedy=suggest_names(str(name), self.frame_names))
         return name
 
     def joint_q(self, name: str) -> slice:
         """Return the slice of a joint's coordinates in q (its leader's, if it is coupled)."""
-        return self.coordinates.slice_q(self.checked_joint_name(name))
+        return self.coordinates.slice_q(self.check_joint_name(name))
 
     def joint_v(self, name: str) -> slice:
         """Return the slice of a joint's speeds in v (its leader's, if it is coupled)."""
-        return self.coordinates.slice_v(self.checked_joint_name(name))
+        return self.coordinates.slice_v(self.check_joint_name(name))
 
     def following(self, joint: str, p: Values = None) -> tuple[Array, Array]:
-        """Return (ratio, offset) of a coupled joint's coordinate to that of its leader with entries in q, (…, 1); 1 and
-        0 for a joint that is not coupled."""
+        """Return (ratio, offset), (…, 1) each, of a coupled joint's coordinate relative to the leader that has entries
+        in q; 1 and 0 for a joint that is not coupled."""
         values = self.parameter_values(p)
         if self.coordinates.coupling(joint)[0] == joint:  # whatever the parameters
             return np.ones((*values.shape[:-1], 1)), np.zeros((*values.shape[:-1], 1))
@@ -169,7 +169,9 @@ class Compiled:
         for row in rows:
             own = self.coordinates
             if p is not None:
-                own = Coordinates(topology_of(self.model), self.model.values(dict(zip(self.p_names, row, strict=True))))
+                own = Coordinates(
+                    build_topology(self.model), self.model.values(dict(zip(self.p_names, row, strict=True)))
+                )
             found.append(own.coupling(joint)[1:])
         both = np.array(found).reshape(*values.shape[:-1], 2)
         return both[..., :1], both[..., 1:]
@@ -183,10 +185,10 @@ class Compiled:
         else:
             evaluator = self._evaluators.get(function) or self._unchecked_evaluator(function)
             if function in DYNAMICS_FUNCTIONS:
-                self.gate.ask(self.parameter_values(p))
+                self.gate.check_numbers(self.parameter_values(p))
         if len(states) < len(evaluator.sizes):
             states = (*states, *self._further_arguments(evaluator, states, p, t, x))
-        return evaluator.call(*states) if p is None else evaluator.general(states, self.parameter_values(p))
+        return evaluator.call(*states) if p is None else evaluator.evaluate_general(states, self.parameter_values(p))
 
     def joint_poses(self, q: Any, p: Values = None) -> dict[str, tuple[Array, Array]]:
         """Return joint → (world ← a, world ← b), each (…, 4, 4), for every joint, cut and implicit ones included."""
@@ -195,14 +197,14 @@ class Compiled:
 
     def constraint_matrix(self, q: Array, p: Values = None) -> Matrix:
         """Return the constraint Jacobian G (rows, nv) at one state, in CSR format if the machine is `sparse`."""
-        if not self.sparse:
+        if not self.is_sparse:
             return self.call("constraint_jacobian", q, p=p)
         return self.program.constraint_matrix(self.call("constraint_entries", q, p=p))
 
     def mass_matrix(self, q: Any, p: Values = None) -> Array:
         """Return the mass matrix M(q) (…, nv, nv), armature included."""
-        if self.very_long:
-            return long_machines.mass_matrix(self.program.freedoms, self.call("screws", q, p=p), self.nv)
+        if self.is_very_long:
+            return long_machines.mass_matrix(self.program.dof_table, self.call("screws", q, p=p), self.nv)
         return self.call("mass_matrix", q, p=p)
 
     def mass_entries(self, q: Array, p: Values = None) -> Matrix:
@@ -210,8 +212,8 @@ class Compiled:
         return self.program.compressed_masses(self.call("mass_entries", q, p=p))
 
     @cached_property
-    def very_long(self) -> bool:
-        """Return True if NumPy computes the mass matrix from the links' screws."""
+    def is_very_long(self) -> bool:
+        """Return True if the machine is so long that NumPy computes its mass matrix from the screws of the links."""
         return self.program.symbolic.very_long
 
     def parameter_values(self, p: Values = None) -> Array:
@@ -223,13 +225,13 @@ class Compiled:
         and recorded signal; nt = 0 if nothing depends on time."""
         if not self.program.symbolic.clock.size:
             return np.zeros((*np.shape(t), 0))
-        return at_times(self.splines(p), t)
+        return evaluate_time_argument(self.splines(p), t)
 
     def splines(self, p: Values = None) -> Splines:
         """Return the tables and recorded signals of drivers at parameter values (n_p,)."""
         row = self.parameter_values(p)
         if row.ndim > 1:
-            raise ModelError("Tables need a single set of parameter values, not one per state.", where="p")
+            raise ModelError("Drivers with tables need a single set of parameter values, not one per state.", where="p")
         if row.tobytes() not in self._splines:
             values = self.model.values(dict(zip(self.p_names, row.tolist(), strict=True)))
             self._splines[row.tobytes()] = self.program.symbolic.clock.splines(values)
@@ -237,12 +239,12 @@ class Compiled:
 
     def x_rest(self, q: Any, *, p: Values = None, t: Any = 0.0, v: Any = None, near: Any = None) -> Array:
         """Return the states of force elements (…, nx) at rest: junctions in equilibrium; for a spring and damper in
-        series the damper at the spring's rest length, so that the spring takes all the elongation; angles that count
-        turns close to those of `near` (…, nx), by default to the rest position."""
-        from core.programs.rest_states import at_rest
+        series, the spring takes the whole elongation; angles whose turns are counted lie near those of `near` (…, nx),
+        by default near the rest position."""
+        from core.programs.rest_states import find_rest_states
 
         context = self.program.symbolic
-        return at_rest(self.call, context, self.coordinates, q, v, p, self.parameter_values(p), t, near)
+        return find_rest_states(self.call, context, self.coordinates, q, v, p, self.parameter_values(p), t, near)
 
     def x_rate(self, q: Any, v: Any, x: Any, *, p: Values = None, t: Any = 0.0) -> Array:
         """Return ẋ (…, nx)."""
@@ -278,9 +280,9 @@ class Compiled:
             self.program.wait(functions)
 
     @property
-    def ready(self) -> bool:
+    def is_ready(self) -> bool:
         """Return True when every function used so far runs as machine code."""
-        return self.program.ready(self._evaluators)
+        return self.program.is_ready(self._evaluators)
 
     def evaluator(self, function: str) -> Evaluator:
         """Return a function by name, e.g. "jacobian:tool", with the model's parameter values as default. Raises
@@ -288,7 +290,7 @@ class Compiled:
         evaluator = self._passed.get(function)
         if evaluator is None:
             if function in DYNAMICS_FUNCTIONS:
-                self.gate.ask()
+                self.gate.check_numbers()
             evaluator = self._passed[function] = self._unchecked_evaluator(function)
         return evaluator
 
@@ -308,30 +310,32 @@ class Compiled:
 
         Raises SimulationError if it has no machine code.
         """
-        from core.programs.native_entry import entry_of
+        from core.programs.native_entry import build_entry
 
         self.compile(function)
-        return entry_of(function, self._unchecked_evaluator(function).code, p, self.program.failures.get(function, ""))
+        return build_entry(
+            function, self._unchecked_evaluator(function).code, p, self.program.failures.get(function, "")
+        )
 
     def _raise_not_finite(self, signature: Signature, states: Sequence[Array], p: Array, out: Array) -> None:
         """Raise the error that explains a result that is not finite."""
-        from core.programs.not_finite import singular
+        from core.programs.not_finite import singularity_error
 
         bad = int(np.argmin(np.isfinite(out).all(axis=1)))
         given = {argument: state[bad] for argument, state in zip(signature.arguments, states, strict=True)}
         t = float(given["t"][0]) if "t" in given else 0.0
         x = given["x"][: self.nx] if "x" in given else None
-        raise singular(self, given["q"], p if p.ndim == 1 else p[bad], given.get("v"), t, x)
+        raise singularity_error(self, given["q"], p if p.ndim == 1 else p[bad], given.get("v"), t, x)
 
 
-def once(function: Callable[[Compiled], Result]) -> Callable[[Compiled], Result]:
+def cache_per_model(function: Callable[[CompiledModel], Result]) -> Callable[[CompiledModel], Result]:
     """Cache a function's result for the lifetime of the compiled model."""
-    known: WeakKeyDictionary[Compiled, Result] = WeakKeyDictionary()
+    known: WeakKeyDictionary[CompiledModel, Result] = WeakKeyDictionary()
 
     @wraps(function)
-    def kept(compiled: Compiled) -> Result:
+    def cached_result(compiled: CompiledModel) -> Result:
         if compiled not in known:
             known[compiled] = function(compiled)
         return known[compiled]
 
-    return kept
+    return cached_result

@@ -1,4 +1,4 @@
-"""Table and builder of a machine's symbolic functions: inputs q, v, u, l, x, t and parameters p; one flat output."""
+"""Table and builder of a machine's symbolic functions: arguments q, v, u, l, x, t and parameters p; one flat result."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from core import later
-from core.codegen.blocks import Recorder, Table
+from core.codegen.blocks import BlockTable, RecursionRecorder
 from core.codegen.evaluator import Signature
-from core.codegen.graph_symbols import column
+from core.codegen.graph_symbols import build_column
 from core.errors import SimulationError
 from core.mechanics.crba import SCREW
 from core.mechanics.tree import Runner, inline
@@ -33,9 +33,9 @@ class FunctionEntry(NamedTuple):
     checked: bool = False
     """True if a result that is not finite is an error."""
     whole: bool = False
-    """True if the function is one graph even for long machines, because it is short or is differentiated."""
+    """True if the function is one graph even for long machines, because it is short or is to be differentiated."""
     wide: bool = False
-    """True if arrays of states are worth vectorised code, which doubles the time of compilation."""
+    """True if vectorised code for arrays of states is worth twice the compile time."""
 
 
 def _positions_shape(context: MachineSymbols, _: str) -> Shape:
@@ -96,7 +96,7 @@ def _parameter_slopes_shape(context: MachineSymbols, _: str) -> Shape:
     return context.tree.nv, len(context.p)
 
 
-_of = partial(later.function, __package__)
+_of = partial(later.lazy_function, __package__)
 """Loads a symbolic function of this package by name."""
 
 FUNCTIONS: dict[str, FunctionEntry] = {
@@ -151,7 +151,7 @@ FUNCTIONS: dict[str, FunctionEntry] = {
         "qvxt", lambda c, _: (len(c.elements.mode_variables.numbers),), _of("dynamics.event_indicators"), whole=True
     ),
     "friction_levels": FunctionEntry(
-        "qvxt", lambda c, _: (len(c.elements.controlled), 4), _of("dynamics.friction_levels"), whole=True
+        "qvxt", lambda c, _: (len(c.elements.controlled_friction), 4), _of("dynamics.friction_levels"), whole=True
     ),
     "bearing_loads": FunctionEntry(
         "qvulc", lambda c, _: (len(c.bearings),), _of("wrenches.bearing_loads"), loaded=True, whole=True
@@ -219,7 +219,7 @@ FUNCTIONS: dict[str, FunctionEntry] = {
 """Name → function. A name with a detail after a colon, e.g. "jacobian:tool", refers to one frame, sensor or joint."""
 
 
-def signature_of(context: MachineSymbols, name: str) -> Signature:
+def build_signature(context: MachineSymbols, name: str) -> Signature:
     """Return arguments and shape of a function; arguments that a machine does not have are left out."""
     kind, _, detail = name.partition(":")
     function = FUNCTIONS[kind]
@@ -234,7 +234,7 @@ class SymbolicFunction(NamedTuple):
 
     name: str
     signature: Signature
-    content: ca.Function | Table
+    content: ca.Function | BlockTable
 
 
 class FunctionBuilder(MachineSymbols):
@@ -245,20 +245,22 @@ class FunctionBuilder(MachineSymbols):
         kind, _, detail = name.partition(":")
         signature = self.signature(name)
         sizes = self.sizes
-        if self.long and not FUNCTIONS[kind].whole:
+        if self.is_long and not FUNCTIONS[kind].whole:
             return SymbolicFunction(name, signature, self._record_table(signature, kind, detail, sizes))
         inputs = self.inputs(signature.arguments)
-        result = self.body(kind, inputs, detail, inline)
+        result = self.build_body(kind, inputs, detail, inline)
         sources = [*(inputs[argument] for argument in signature.arguments), self.p]
-        function = ca.Function("f", [column(list(source)) for source in sources], [column(result)], {"cse": True})
+        function = ca.Function(
+            "f", [build_column(list(source)) for source in sources], [build_column(result)], {"cse": True}
+        )
         return SymbolicFunction(name, signature, function)
 
-    def _record_table(self, signature: Signature, kind: str, detail: str, sizes: Mapping[str, int]) -> Table:
-        recorder = Recorder([*(sizes[argument] for argument in signature.arguments), len(self.p)], self.p)
+    def _record_table(self, signature: Signature, kind: str, detail: str, sizes: Mapping[str, int]) -> BlockTable:
+        recorder = RecursionRecorder([*(sizes[argument] for argument in signature.arguments), len(self.p)], self.p)
         inputs = dict(zip(signature.arguments, recorder.inputs, strict=False))
-        return recorder.finish(self.body(kind, inputs, detail, recorder))
+        return recorder.build_table(self.build_body(kind, inputs, detail, recorder))
 
-    def body(self, kind: str, inputs: Mapping[str, list[Any]], detail: str, run: Runner) -> list[Scalar]:
+    def build_body(self, kind: str, inputs: Mapping[str, list[Any]], detail: str, run: Runner) -> list[Scalar]:
         """Return the flat result of a function for symbolic inputs; detail : text after the colon in its name."""
         try:
             return FUNCTIONS[kind].build(self, inputs, detail, run)
@@ -267,7 +269,7 @@ class FunctionBuilder(MachineSymbols):
 
     def signature(self, name: str) -> Signature:
         """Return arguments and shape of a function."""
-        return signature_of(self, name)
+        return build_signature(self, name)
 
     def _massless_error(self) -> SimulationError:
         """Return the error that names the joint that moves no mass."""
@@ -282,13 +284,13 @@ class FunctionBuilder(MachineSymbols):
             return SimulationError("The machine has no moving bodies.", remedy="Add a body and a joint.")
         culprit = next((links[i].name for i in range(len(links)) if not moved[i]), links[-1].name)
         declared = {joint.name for joint in self.topology.model.joints}
-        return massless(culprit, {link.name for link in links} - declared)
+        return massless_joint_error(culprit, {link.name for link in links} - declared)
 
 
-def massless(moved: str, free: Iterable[str] = ()) -> SimulationError:
-    """Return the error for a joint, or one of the bodies without a joint (`free`), that moves no mass. `moved` may be
-    one of its speeds."""
-    body = next((name for name in free if moved == name or moved.startswith(f"{name}.")), "")
+def massless_joint_error(joint: str, free_bodies: Iterable[str] = ()) -> SimulationError:
+    """Return the error for a joint, or one of the bodies without a joint (`free_bodies`), that moves no mass. `joint` :
+    name of the joint or of one of its speeds."""
+    body = next((name for name in free_bodies if joint == name or joint.startswith(f"{name}.")), "")
     if body:
         return SimulationError(
             "The body moves freely but has no mass or no inertia, so a force on it gives no finite acceleration.",
@@ -298,6 +300,6 @@ def massless(moved: str, free: Iterable[str] = ()) -> SimulationError:
         )
     return SimulationError(
         "The joint moves no mass or inertia, so a force on it gives no finite acceleration.",
-        where=f"joint '{moved}'",
+        where=f"joint '{joint}'",
         remedy="Give the body that it moves a mass and an inertia, or the joint an armature.",
     )

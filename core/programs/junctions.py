@@ -1,4 +1,4 @@
-"""Junctions: massless points at which forces meet, always in equilibrium.
+"""Junctions: massless points at which forces meet and are always in equilibrium.
 
 Let r be the positions of all junctions, w = ṙ, and f(r, w, …) the sums of the forces on them. Where dampers act, f = 0
 gives w; where springs alone act, f = 0 gives r, and its derivative along the motion, D(w) = 0, gives w. With the
@@ -13,15 +13,15 @@ from typing import Any
 
 import casadi as ca
 
-from core.codegen.graph_symbols import along, as_symbol, column, symbols
+from core.codegen.graph_symbols import build_column, directional_derivative, scalar_symbols, to_symbol
 from core.mechanics.elements.force_state import ForceState
-from core.mechanics.elements.signals import Signals
+from core.mechanics.elements.signals import SignalValues
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Runner, inline
-from core.numerics.spatial.rotation import unwrapped_near
+from core.numerics.spatial.rotation import unwrap_near
 from core.numerics.spatial.scalar import Scalar
 from core.programs.dynamics import force_state
-from core.programs.kinematics import rates
+from core.programs.kinematics import coordinate_rates
 from core.programs.machine_symbols import MachineSymbols
 
 Inputs = Mapping[str, list[Any]]
@@ -42,11 +42,11 @@ def _junction_forces(context: MachineSymbols, s: ForceState) -> ca.SX:
         ends = element.ends()
         if not any(isinstance(end, int) for end in ends):
             continue
-        for end, force in zip(ends, element.at_ends(s), strict=True):
+        for end, force in zip(ends, element.end_forces(s), strict=True):
             if isinstance(end, int):
                 for k in range(3):
                     totals[end + k] = totals[end + k] + force[k]
-    return column([as_symbol(total) for total in totals])
+    return build_column([to_symbol(total) for total in totals])
 
 
 def _time_rates(t: list[Any], modes: int) -> ca.SX:
@@ -54,38 +54,41 @@ def _time_rates(t: list[Any], modes: int) -> ca.SX:
     rates_ = [1.0] if t else []
     for k in range(1, len(t) - modes, 3):
         rates_ += [t[k + 1], t[k + 2], 0.0]
-    return column([*rates_, *[0.0] * modes])
+    return build_column([*rates_, *[0.0] * modes])
 
 
-class Balance:
-    """Total forces on junctions as functions of the junctions' velocities w."""
+class JunctionBalance:
+    """Total forces f on junctions as functions of the junctions' velocities w."""
 
-    def __init__(self, context: MachineSymbols, x: Inputs) -> None:
-        self.context, self.x = context, x
+    def __init__(self, context: MachineSymbols, inputs: Inputs) -> None:
+        self.context, self.x = context, inputs
         self.count = 3 * len(context.elements.junctions)
-        self.w = symbols("w", self.count)
-        self.r = column(list(x["x"][: self.count]))
+        self.w = scalar_symbols("w", self.count)
+        self.r = build_column(list(inputs["x"][: self.count]))
         self.states = range(self.count, context.nx - len(context.elements.turn_counters))
         """Indices in x of the internal states of force elements."""
         nothing = [0.0] * (context.nx - self.count)
-        self.s = force_state(context, {**x, "x": [*x["x"][: context.nx], *self.w, *nothing]})
+        self.s = force_state(context, {**inputs, "x": [*inputs["x"][: context.nx], *self.w, *nothing]})
         self.f = _junction_forces(context, self.s)
-        self.state_rates = column(_state_rates(context, self.s))
-        self.of_w = column(self.w)
+        self.state_rates = build_column(_state_rates(context, self.s))
+        self.of_w = build_column(self.w)
 
     def change(self) -> ca.SX:
-        """Return D(w): the rate of f, without its dependence on ẇ and on the bodies' accelerations."""
+        """Return D(w), the rate of change of f without its dependence on ẇ and on the accelerations of bodies."""
         x, f = self.x, self.f
-        states = column([x["x"][k] for k in self.states])
-        D = along(f, self.r, self.of_w) + along(f, column(list(x["q"])), rates(self.context, x))
+        states = build_column([x["x"][k] for k in self.states])
+        D = directional_derivative(f, self.r, self.of_w) + directional_derivative(
+            f, build_column(list(x["q"])), coordinate_rates(self.context, x)
+        )
         if self.states:
-            D += along(f, states, self.state_rates)
+            D += directional_derivative(f, states, self.state_rates)
         if x.get("t"):
-            D += along(f, column(list(x["t"])), _time_rates(x["t"], self.context.clock.modes))
+            D += directional_derivative(f, build_column(list(x["t"])), _time_rates(x["t"], self.context.clock.modes))
         return ca.densify(D)
 
     def equations(self) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Return (R, ∂R/∂w, P), all functions of w."""
+        """Return (R, ∂R/∂w, P), all functions of w: R = 0 determines w; the weighting P tends to 1 in undamped
+        directions and to 0 in damped ones."""
         C = -ca.jacobian(self.f, self.of_w)
         unit = ca.SX.eye(self.count)
         D = self.change()
@@ -104,32 +107,32 @@ class Balance:
         w = ca.SX.zeros(self.count)
         for _ in range(ROUNDS if nonlinear else 1):
             value, slope = (ca.substitute(each, self.of_w, w) for each in (R, J))
-            w = w - ca.solve(_regularised(slope), value)
+            w = w - ca.solve(_regularise(slope), value)
         return w
 
 
-def forces(context: MachineSymbols, x: Inputs, w: Any) -> ca.SX:
+def junction_forces(context: MachineSymbols, inputs: Inputs, w: Any) -> ca.SX:
     """Return the total forces on junctions that move with velocities w."""
-    balance = Balance(context, x)
+    balance = JunctionBalance(context, inputs)
     return ca.substitute(balance.f, balance.of_w, w)
 
 
-def _regularised(J: ca.SX) -> ca.SX:
+def _regularise(J: ca.SX) -> ca.SX:
     n = J.shape[0]
     size = ca.sum1(ca.sum2(ca.fabs(J))) + 1e-30
     return J - SUPPORT * size * ca.SX.eye(n)
 
 
-def states(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def states(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the rates ẋ of the states of force elements."""
-    balance = Balance(context, x) if context.elements.junctions else None
+    balance = JunctionBalance(context, inputs) if context.elements.junctions else None
     if balance is None:
-        s = force_state(context, x)
-        return [*map(as_symbol, _state_rates(context, s)), *_counted_angle_rates(context, x)]
+        s = force_state(context, inputs)
+        return [*map(to_symbol, _state_rates(context, s)), *_counted_angle_rates(context, inputs)]
     w, own = balance.speeds(), []
     if balance.states:
         own = ca.vertsplit(ca.densify(ca.substitute(balance.state_rates, balance.of_w, w)))
-    return [*ca.vertsplit(ca.densify(w)), *own, *_counted_angle_rates(context, x)]
+    return [*ca.vertsplit(ca.densify(w)), *own, *_counted_angle_rates(context, inputs)]
 
 
 def _state_rates(context: MachineSymbols, s: ForceState) -> list[Scalar]:
@@ -137,22 +140,24 @@ def _state_rates(context: MachineSymbols, s: ForceState) -> list[Scalar]:
     return [rate for element in context.elements.named_forces for rate in element.x_rate(s)]
 
 
-def _counted_angle_rates(context: MachineSymbols, x: Inputs) -> list[Scalar]:
+def _counted_angle_rates(context: MachineSymbols, inputs: Inputs) -> list[Scalar]:
     """Return the rates of the angles that count turns."""
     if not context.elements.turn_counters:
         return []
-    signals = Signals(context.elements, context.numbers.values, KinematicState(context.tree, x["q"], x.get("v")))
-    return [as_symbol(signals.angle(name)[1]) for name in context.elements.turn_counters]
+    signals = SignalValues(
+        context.elements, context.numbers.values, KinematicState(context.tree, inputs["q"], inputs.get("v"))
+    )
+    return [to_symbol(signals.counted_angle(name)[1]) for name in context.elements.turn_counters]
 
 
-def settle(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Return the Newton step of x toward P f = 0; internal states move with the points they depend on (dampers in
-    series do not jump)."""
-    balance = Balance(context, x)
+def settle(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return one Newton step of the states x toward P f = 0, the balance of forces on junctions in undamped directions;
+    internal states move with the points on which they depend, so that dampers in series do not jump."""
+    balance = JunctionBalance(context, inputs)
     J, P = balance.equations()[1:]
     w = balance.speeds()
     f, J, P = (ca.substitute(each, balance.of_w, w) for each in (balance.f, J, P))
-    step = -ca.solve(_regularised(J), P @ f)
+    step = -ca.solve(_regularise(J), P @ f)
     result = ca.vertsplit(ca.densify(step))
     if balance.states:
         along = ca.jacobian(balance.state_rates, balance.of_w)
@@ -160,31 +165,32 @@ def settle(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> 
     return [*result, *[ca.SX(0.0)] * len(context.elements.turn_counters)]
 
 
-def balance_jacobian(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def balance_jacobian(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return ∂R/∂w at w = 0, row by row; singular where a junction is not supported."""
-    balance = Balance(context, x)
+    balance = JunctionBalance(context, inputs)
     J = ca.substitute(balance.equations()[1], balance.of_w, ca.SX.zeros(balance.count))
     return ca.vertsplit(ca.vec(ca.densify(J).T))
 
 
-def stretched(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Return x with the internal states of force elements at their initial values, and angles close to their bases."""
-    s = force_state(context, x)
+def stretched(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return x with the internal states of force elements at their initial values and with counted angles near their
+    base values."""
+    s = force_state(context, inputs)
     result: list[Scalar] = list(s.x)
     for element in context.elements.named_forces:
         own = element.x_rest(s)
         result[element.state : element.state + len(own)] = own
-    signals = Signals(context.elements, context.numbers.values, s.kinematics)
+    signals = SignalValues(context.elements, context.numbers.values, s.kinematics)
     for name, (state, each) in context.elements.turn_counters.items():
         base = context.numbers.scalar(each.base, each.where)
-        result[state] = unwrapped_near(base, signals.angle(name)[0])
-    return [as_symbol(entry) for entry in result]
+        result[state] = unwrap_near(base, signals.counted_angle(name)[0])
+    return [to_symbol(entry) for entry in result]
 
 
-def at_rest(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def at_rest(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return f, then ∂f/∂r row by row, for junctions at rest and force elements at their initial states."""
     count = 3 * len(context.elements.junctions)
-    states = stretched(context, x, "")
-    f = _junction_forces(context, force_state(context, {**x, "x": [*states, *[0.0] * context.nx]}))
-    K = ca.jacobian(f, column(list(x["x"][:count])))
+    states = stretched(context, inputs, "")
+    f = _junction_forces(context, force_state(context, {**inputs, "x": [*states, *[0.0] * context.nx]}))
+    K = ca.jacobian(f, build_column(list(inputs["x"][:count])))
     return [*ca.vertsplit(ca.densify(f)), *ca.vertsplit(ca.vec(ca.densify(K).T))]

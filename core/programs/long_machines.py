@@ -1,4 +1,4 @@
-"""Mass matrix of long chains: O(n) recorded steps, then one matrix product."""
+"""Mass matrix of long chains: O(n) recorded steps followed by one matrix product."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from core.mechanics.tree import Tree
 Array = NDArray[np.float64]
 
 
-class Freedoms(NamedTuple):
-    """Degrees of freedom of all links: the index in v of each, and which carry which."""
+class DofTable(NamedTuple):
+    """Degrees of freedom of all links: index in v of each, and which of them carries which."""
 
     entry: NDArray[np.int64]
     carries: NDArray[np.bool_]
     """[i, j] is True if the link of i is the link of j or an ancestor of it."""
 
 
-def freedoms(tree: Tree) -> Freedoms:
+def build_dof_table(tree: Tree) -> DofTable:
     """Return the table of degrees of freedom of a tree."""
     links = [i for i, link in enumerate(tree.links) for _ in range(link.law.nv)]
     entry = [v for link in tree.links for v in range(link.first_v, link.first_v + link.law.nv)]
@@ -29,10 +29,10 @@ def freedoms(tree: Tree) -> Freedoms:
         if link.parent >= 0:
             ancestor[:, j] = ancestor[:, link.parent]
         ancestor[j, j] = True
-    return Freedoms(np.array(entry, dtype=np.int64), ancestor[np.ix_(links, links)])
+    return DofTable(np.array(entry, dtype=np.int64), ancestor[np.ix_(links, links)])
 
 
-def mass_matrix(table: Freedoms, screws: Array, nv: int) -> Array:
+def mass_matrix(table: DofTable, screws: Array, nv: int) -> Array:
     """Return the mass matrix (…, nv, nv) from the rows of `core.mechanics.crba.screws`."""
     entry, carries = table
     S, F, ratio, armature = screws[..., :6], screws[..., 6:12], screws[..., 12], screws[..., 13]

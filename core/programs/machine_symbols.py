@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.codegen.graph_symbols import symbols
+from core.codegen.graph_symbols import scalar_symbols
 from core.mechanics.crba import nonzero_mass_indices
-from core.mechanics.elements.constraints.joint_coordinate import RowCoordinate, row_coordinates
-from core.mechanics.elements.element_reader import ConstraintReader, Elements
+from core.mechanics.elements.constraints.joint_coordinate import RowCoordinate, find_row_coordinates
+from core.mechanics.elements.element_reader import ConstraintReader, MachineElements
 from core.mechanics.elements.forces import FORCES
 from core.mechanics.elements.forces.force_element import output_count
-from core.mechanics.elements.time_argument import Clock, clock_of
+from core.mechanics.elements.time_argument import Clock, build_clock
 from core.mechanics.elements.turn_counters import names_in_force_formulas
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.multibody.number_reader import Numbers
 from core.mechanics.multibody.topology import Topology
-from core.mechanics.multibody.tree_of_model import Machine, machine_of
+from core.mechanics.multibody.tree_of_model import Machine, build_machine
 from core.mechanics.tree import Runner, Tree, inline
 from core.model import Joint
-from core.model.parameters import environment
+from core.model.parameters import parameter_values
 from core.numerics.spatial.scalar import Scalar, all_zero
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from core.programs.row_expressions import RowExpressions
 
 LONG = 24
-"""Number of links above which recursions are recorded as tables of blocks instead of as one graph."""
+"""Number of links above which recursions are recorded as tables of blocks instead of one graph."""
 SHALLOW = 6
 """Mean depth of the links up to which inertia forces are passed from link to link."""
 VERY_LONG = 200
@@ -45,8 +45,8 @@ class MachineSymbols:
         self.topology = topology
         model = topology.model
         self.p_names = tuple(p.name for p in model.parameters if p.independent)
-        self.p = symbols("p", len(self.p_names))
-        values = environment(model.parameters, dict(zip(self.p_names, self.p, strict=True)))
+        self.p = scalar_symbols("p", len(self.p_names))
+        values = parameter_values(model.parameters, dict(zip(self.p_names, self.p, strict=True)))
         self.numbers = Numbers(values, model.origin)
 
         self._inputs: dict[str, list[Any]] = {}
@@ -57,10 +57,10 @@ class MachineSymbols:
         sizes = self.sizes
         for argument in arguments:
             if argument not in self._inputs:
-                self._inputs[argument] = symbols(argument, sizes[argument])
+                self._inputs[argument] = scalar_symbols(argument, sizes[argument])
         return {argument: self._inputs[argument] for argument in arguments}
 
-    def standing(self, q: Sequence[Scalar], run: Runner = inline) -> KinematicState:
+    def state_at_zero_speed(self, q: Sequence[Scalar], run: Runner = inline) -> KinematicState:
         """Return the kinematic state at q with zero speeds, cached for the symbols of the inputs."""
         if run is not inline or q is not self._inputs.get("q"):
             return KinematicState(self.tree, q, None, run)
@@ -71,27 +71,27 @@ class MachineSymbols:
     @cached_property
     def machine(self) -> Machine:
         """Return the machine with links merged across fixed joints."""
-        return machine_of(self.topology, self.numbers)
+        return build_machine(self.topology, self.numbers)
 
     @cached_property
-    def unmerged(self) -> Machine:
+    def unmerged_machine(self) -> Machine:
         """Return the machine with every body as a separate link."""
-        return machine_of(self.topology, self.numbers, merged=False)
+        return build_machine(self.topology, self.numbers, merged=False)
 
     @cached_property
-    def elements(self) -> Elements:
+    def elements(self) -> MachineElements:
         """Return sensors and forces on the merged machine."""
-        return Elements(self.topology.model, self.machine, self.numbers)
+        return MachineElements(self.topology.model, self.machine, self.numbers)
 
     @cached_property
-    def unmerged_elements(self) -> Elements:
+    def unmerged_elements(self) -> MachineElements:
         """Return sensors and forces on the machine with every body as a separate link."""
-        return Elements(self.topology.model, self.unmerged, self.numbers)
+        return MachineElements(self.topology.model, self.unmerged_machine, self.numbers)
 
     @cached_property
     def clock(self) -> Clock:
         """Return the quantities that depend on time."""
-        return clock_of(
+        return build_clock(
             self.topology.model, names_in_force_formulas(self.topology.model), len(self.elements.mode_variables.numbers)
         )
 
@@ -105,17 +105,16 @@ class MachineSymbols:
         """Return the constraint rows as expressions."""
         from core.programs.row_expressions import RowExpressions
 
-        return RowExpressions(self.tree, self.constraints.table, self.p, self.clock.size, self.long)
+        return RowExpressions(self.tree, self.constraints.table, self.p, self.clock.size, self.is_long)
 
     @cached_property
     def cut_coordinates(self) -> tuple[RowCoordinate, ...]:
         """Return the coordinates of cut joints and clutches along which forces may act."""
-        return row_coordinates(self.elements)
+        return find_row_coordinates(self.elements)
 
     @cached_property
     def bearings(self) -> tuple[tuple[Joint, int], ...]:
-        """Return the joints whose friction grows with their reaction, once for each of their speeds, with the speed's
-        number."""
+        """Return (joint, index of the speed) for each speed of the joints whose friction grows with their reaction."""
         rubbing = [joint for joint in self.machine.members if joint.has_reaction_friction]
         return tuple((joint, k) for joint in rubbing for k in range(joint.info.nv))
 
@@ -124,7 +123,7 @@ class MachineSymbols:
         """Return the coordinates of cut joints and clutches as expressions."""
         from core.programs.row_expressions import RowExpressions
 
-        return RowExpressions(self.tree, self.cut_coordinates, self.p, self.clock.size, self.long)
+        return RowExpressions(self.tree, self.cut_coordinates, self.p, self.clock.size, self.is_long)
 
     @property
     def nx(self) -> int:
@@ -160,10 +159,10 @@ class MachineSymbols:
     @cached_property
     def segments(self) -> Segments | None:
         """Return the segments of a deep machine with constraints; None for others."""
-        from core.mechanics.segments import Segments, stations_of
+        from core.mechanics.segments import Segments, find_stations
 
         plain = self.constraints.rows and not self.elements.added_inertia
-        stations = stations_of(self.tree) if plain else ()
+        stations = find_stations(self.tree) if plain else ()
         return Segments(self.tree, stations) if stations else None
 
     @cached_property
@@ -177,7 +176,7 @@ class MachineSymbols:
             return Pattern(rows, columns)
         found = nonzero_mass_indices(self.tree)
         if self.elements.added_inertia:
-            kinematics = KinematicState(self.tree, symbols("q", self.tree.nq))
+            kinematics = KinematicState(self.tree, scalar_symbols("q", self.tree.nq))
             for mass in self.elements.added_inertia:
                 moving = [k for k, column in enumerate(mass.columns(kinematics)) if not all_zero(column)]
                 found.update((i, j) for i in moving for j in moving if j <= i)
@@ -185,15 +184,15 @@ class MachineSymbols:
         return Pattern(ordered[:, 0], ordered[:, 1])
 
     @cached_property
-    def deep(self) -> bool:
+    def is_deep(self) -> bool:
         """Return True if most links of a long machine have many ancestors."""
         depths = [0]
         for link in self.tree.links:
             depths.append(depths[link.parent + 1] + 1)
-        return self.long and sum(depths) > SHALLOW * len(depths)
+        return self.is_long and sum(depths) > SHALLOW * len(depths)
 
     @property
-    def long(self) -> bool:
+    def is_long(self) -> bool:
         """Return True if recursions become tables of blocks."""
         return len(self.tree.links) > LONG
 
@@ -201,7 +200,7 @@ class MachineSymbols:
     def very_long(self) -> bool:
         """Return True if NumPy computes the mass matrix."""
         plain = not self.elements.added_inertia
-        return self.long and plain and (self.tree.nv > VERY_LONG or self.tree.coupled)
+        return self.is_long and plain and (self.tree.nv > VERY_LONG or self.tree.has_coupled_joints)
 
     def components(self, sensor: str) -> int:
         """Return the number of components of a sensor; 0 for an unknown name."""

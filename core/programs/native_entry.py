@@ -35,15 +35,15 @@ class Entry(NamedTuple):
         return self.memory[end - count : end]
 
 
-def single(address: int, sizes: tuple[int, ...], size: int, p: Array, keep: Any) -> Entry:
-    """Return the entry of a function `single` with arguments of these sizes (parameters last)."""
+def build_single_entry(address: int, sizes: tuple[int, ...], size: int, p: Array, keep: Any) -> Entry:
+    """Return the entry of a compiled function `single` whose arguments have these sizes, parameters last."""
     memory = np.zeros(sum(sizes) + max(size, 1))
     result = sum(sizes)
     memory[result - len(p) : result] = p
     return Entry(address, memory, result, keep)
 
 
-def entry_of(function: str, code: Code, p: Array, failure: str) -> Entry:
+def build_entry(function: str, code: Code, p: Array, failure: str) -> Entry:
     """Return the entry of a compiled function with parameter values p (n_p,).
 
     Raises SimulationError if it has no machine code. failure : why, if that is known
@@ -52,7 +52,7 @@ def entry_of(function: str, code: Code, p: Array, failure: str) -> Entry:
     from core.codegen.machine_code import MachineCode
 
     if isinstance(code, MachineCode):
-        return single(code.single_address, code.sizes, code.size, p, code)
+        return build_single_entry(code.single_address, code.sizes, code.size, p, code)
     if isinstance(code, BlockCode):
         workspace = code.table.workspace()
         result = len(workspace)

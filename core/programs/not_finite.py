@@ -15,7 +15,7 @@ from core.mechanics.multibody.coordinates import Coordinates
 from core.mechanics.multibody.parameter_values import Values
 from core.model import Joint, Model
 from core.model.model import WORDS
-from core.programs.function_builder import massless
+from core.programs.function_builder import massless_joint_error
 
 Array = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ AHEAD = (0.0, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2)
 failure."""
 
 
-class Machine(Protocol):
+class DiagnosedMachine(Protocol):
     """Part of a compiled model's interface that the diagnosis needs (`core.programs.compiled`)."""
 
     model: Model
@@ -40,14 +40,14 @@ class Machine(Protocol):
     def mass_matrix(self, q: Any, p: Values = None) -> Array: ...
 
 
-def element_with_undefined_formula(
-    machine: Machine, q: Array, v: Array, p: Values, t: float, x: Array | None = None
+def find_undefined_element(
+    machine: DiagnosedMachine, q: Array, v: Array, p: Values, t: float, x: Array | None = None
 ) -> str:
     """Return "force 'name'", "driver 'name'" … of the first element whose value is not finite at (q, v) or just after
     it; empty if all are finite."""
     for step in AHEAD:
         ahead = machine.coordinates.integrate(q, v, step)
-        found = _undefined_force(machine, ahead, v, p, t + step, x) or _undefined_constraint(
+        found = _find_undefined_force(machine, ahead, v, p, t + step, x) or _find_undefined_constraint(
             machine, ahead, v, p, t + step
         )
         if found:
@@ -55,7 +55,7 @@ def element_with_undefined_formula(
     return ""
 
 
-def _undefined_force(machine: Machine, q: Array, v: Array, p: Values, t: float, x: Array | None) -> str:
+def _find_undefined_force(machine: DiagnosedMachine, q: Array, v: Array, p: Values, t: float, x: Array | None) -> str:
     if not machine.model.expanded.forces:
         return ""
     shown, at = machine.call("forces", q, v, p=p, t=t, x=x), 0
@@ -67,7 +67,7 @@ def _undefined_force(machine: Machine, q: Array, v: Array, p: Values, t: float, 
     return ""
 
 
-def _undefined_constraint(machine: Machine, q: Array, v: Array, p: Values, t: float) -> str:
+def _find_undefined_constraint(machine: DiagnosedMachine, q: Array, v: Array, p: Values, t: float) -> str:
     if not machine.rows:
         return ""
     residual, bias = machine.call("constraint_residual", q, p=p, t=t), machine.call("constraint_bias", q, v, p=p, t=t)
@@ -79,8 +79,8 @@ def _undefined_constraint(machine: Machine, q: Array, v: Array, p: Values, t: fl
     return ""
 
 
-def singular(
-    machine: Machine, q: Array, p: Values, v: Array | None = None, t: float = 0.0, x: Array | None = None
+def singularity_error(
+    machine: DiagnosedMachine, q: Array, p: Values, v: Array | None = None, t: float = 0.0, x: Array | None = None
 ) -> KinetostatError:
     """Return the error for forward dynamics without a finite result, which names the joint or the number at fault."""
     states = q.reshape(-1, q.shape[-1])
@@ -92,11 +92,7 @@ def singular(
             where=f"coordinate '{name}'",
             remedy="Start from finite coordinates.",
         )
-    if (
-        v is not None
-        and np.ndim(v) == 1
-        and (culprit := element_with_undefined_formula(machine, states[0], v, p, t, x))
-    ):
+    if v is not None and np.ndim(v) == 1 and (culprit := find_undefined_element(machine, states[0], v, p, t, x)):
         return SimulationError("The element's formula does not give a finite number.", where=culprit, remedy=REMEDY)
     size = len(machine.coordinates.v_names)
     for M in machine.mass_matrix(q, p).reshape(-1, size, size):
@@ -105,7 +101,7 @@ def singular(
         values, vectors = np.linalg.eigh(M)
         if values[0] <= 1e-12 * max(values[-1], 1e-300):
             moved = machine.coordinates.v_names[int(np.argmax(np.abs(vectors[:, 0])))]
-            return massless(moved, [joint.name for joint in machine.implicit_joints])
+            return massless_joint_error(moved, [joint.name for joint in machine.implicit_joints])
     return SimulationError(
         "The accelerations are not finite numbers.", remedy="Check speeds, forces and parameters for extreme values."
     )

@@ -17,22 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codegen import background
-from core.codegen.blocks import Table
+from core.codegen.blocks import BlockTable
 from core.codegen.evaluator import Array, Code, Evaluator, Interpreter, Signature
 from core.files.followed_files import content_fingerprints
 from core.mechanics.elements.constraints.kinematic_constraint import Row
-from core.mechanics.multibody.topology import Topology, topology_of
+from core.mechanics.multibody.topology import Topology, build_topology
 from core.model import Body, Joint, Model
-from core.model.model import user_kinds_of
+from core.model.model import used_user_kinds
 from core.numerics.matrix_forms import Matrix
 from core.programs.function_builder import FunctionBuilder, SymbolicFunction
-from core.programs.long_machines import Freedoms, freedoms
+from core.programs.long_machines import DofTable, build_dof_table
 
 if TYPE_CHECKING:
     from core.codegen.flat_code import FlatCode
 
 KEPT = 16
-"""Number of structures whose code is kept although no machine uses them any longer."""
+"""Number of machine structures whose code is kept although no machine uses them."""
 _programs: OrderedDict[Any, Program] = OrderedDict()
 """Most recently used programs, kept even if no mechanism uses them."""
 _in_use: weakref.WeakValueDictionary[Any, Program] = weakref.WeakValueDictionary()
@@ -63,9 +63,9 @@ class Program:
         self.joint_index = {name: i for i, name in enumerate(self.joint_names)}
 
     @cached_property
-    def freedoms(self) -> Freedoms:
+    def dof_table(self) -> DofTable:
         """Return the table of degrees of freedom and which carry which."""
-        return freedoms(self.symbolic.tree)
+        return build_dof_table(self.symbolic.tree)
 
     @cached_property
     def constraint_rows(self) -> tuple[Row, ...]:
@@ -103,7 +103,7 @@ class Program:
         return scipy.sparse.csc_array((np.concatenate([entries, entries[below]]), places), shape=shape)
 
     @cached_property
-    def timed_constraints(self) -> bool:
+    def has_timed_constraints(self) -> bool:
         """Return True if any constraint row depends on time."""
         return bool(self.topology.model.drivers)
 
@@ -112,10 +112,10 @@ class Program:
         with self._lock:
             if name not in self._codes:
                 self._functions[name] = self.symbolic.function(name)
-                self._codes[name] = _interpreter(self._functions[name])
+                self._codes[name] = _build_interpreter(self._functions[name])
                 self._waiting[name] = threading.Event()
             if name in self._functions:
-                background.submit(lambda: self._compile(name, wanted=False))
+                background.submit_job(lambda: self._compile(name, even_if_unused=False))
             signature = self.symbolic.signature(name)
             sizes = self._sizes(signature)
             evaluator = Evaluator(name, signature, sizes[:-1], self._codes[name], np.array(p, dtype=float))
@@ -126,44 +126,47 @@ class Program:
         lengths = self.symbolic.sizes
         return [*(lengths[argument] for argument in signature.arguments), len(self.symbolic.p_names)]
 
-    def _compile(self, name: str, *, wanted: bool) -> None:
+    def _compile(self, name: str, *, even_if_unused: bool) -> None:
         """Compile a function to machine code and hand it to all its evaluators.
 
-        Does nothing if that is done or in hand, or if nobody uses the function any more (unless `wanted`).
+        Does nothing if that is done or in hand, or if nobody uses the function any more (unless `even_if_unused`).
         """
         with self._lock:
-            if name not in self._functions or not (wanted or self._evaluators[name]):
+            if name not in self._functions or not (even_if_unused or self._evaluators[name]):
                 return
             function = self._functions.pop(name)
         started = time.perf_counter()
         try:
-            code = self._machine_code(function)
-            with self._lock:
-                self._codes[name] = code
-                for evaluator in list(self._evaluators[name]):
-                    evaluator.use(code)
+            self._use_code(name, self._compile_function(function))
         except Exception as error:  # the interpreter goes on serving: slower, with the same numbers
             self.failures[name] = str(error)
         finally:
             self.compile_times[name] = time.perf_counter() - started
             self._waiting[name].set()
 
-    def _machine_code(self, function: SymbolicFunction) -> Code:
+    def _use_code(self, name: str, code: Code) -> None:
+        """Hand code of a function to all its evaluators."""
+        with self._lock:
+            self._codes[name] = code
+            for evaluator in list(self._evaluators[name]):
+                evaluator.switch_code(code)
+
+    def _compile_function(self, function: SymbolicFunction) -> Code:
         from core.codegen import llvm_ir
         from core.codegen.block_code import BlockCode
-        from core.codegen.instructions import instructions_of
+        from core.codegen.instructions import list_instructions
         from core.codegen.machine_code import MachineCode
-        from core.codegen.object_code import Library
+        from core.codegen.object_code import LoadedLibrary
 
         checked = function.signature.checked
-        if isinstance(function.content, Table):
+        if isinstance(function.content, BlockTable):
             return BlockCode(function.content, checked=checked)
         sizes, size = self._sizes(function.signature), math.prod(function.signature.shape)
-        instructions = instructions_of(function.content)
-        text = llvm_ir.module(instructions, sizes, size, checked=checked, wide=function.signature.wide)
-        return MachineCode(Library(text), sizes, size, len(instructions))
+        instructions = list_instructions(function.content)
+        text = llvm_ir.build_module(instructions, sizes, size, checked=checked, wide=function.signature.wide)
+        return MachineCode(LoadedLibrary(text), sizes, size, len(instructions))
 
-    def ready(self, names: Iterable[str] | None = None) -> bool:
+    def is_ready(self, names: Iterable[str] | None = None) -> bool:
         """Return True when the given functions (default: all used so far) run as machine code."""
         return all(map(self._is_compiled, names or list(self._codes)))
 
@@ -173,25 +176,25 @@ class Program:
     def wait(self, names: Iterable[str] | None = None, timeout: float | None = None) -> None:
         """Compile the given functions now, or wait for the thread that is compiling them."""
         for name in names or list(self._codes):
-            self._compile(name, wanted=True)
+            self._compile(name, even_if_unused=True)
             self._waiting[name].wait(timeout)
 
 
-def _interpreter(function: SymbolicFunction) -> Code:
-    if isinstance(function.content, Table):
+def _build_interpreter(function: SymbolicFunction) -> Code:
+    if isinstance(function.content, BlockTable):
         from core.codegen.block_code import BlockInterpreter
 
         return BlockInterpreter(function.content, checked=function.signature.checked)
     return Interpreter(function.content, checked=function.signature.checked)
 
 
-def program_of(model: Model) -> Program:
+def find_program(model: Model) -> Program:
     """Return the program of a model, shared with models that differ only in values, limits or appearance."""
-    key = structure(model)
+    key = code_structure(model)
     with _lock:
         found = _programs.get(key) or _in_use.get(key)
         if found is None:
-            found = _in_use[key] = Program(topology_of(model))
+            found = _in_use[key] = Program(build_topology(model))
         _programs[key] = found
         _programs.move_to_end(key)
         while len(_programs) > KEPT:
@@ -199,8 +202,8 @@ def program_of(model: Model) -> Program:
         return found
 
 
-def structure(model: Model) -> Any:
-    """Return a hashable value of everything that a model's code depends on."""
+def code_structure(model: Model) -> Any:
+    """Return a hashable value of everything on which a model's code depends."""
     plain = model.expanded
     bodies = tuple(_body_structure(body) for body in plain.bodies)
     joints = tuple(_joint_structure(joint, bool(plain.forces)) for joint in plain.joints)
@@ -212,7 +215,7 @@ def structure(model: Model) -> Any:
         for element in getattr(plain, collection)
     )
     contents = content_fingerprints(model)
-    return plain.world.gravity, parameters, bodies, frames, joints, others, contents, user_kinds_of(plain)
+    return plain.world.gravity, parameters, bodies, frames, joints, others, contents, used_user_kinds(plain)
 
 
 def _body_structure(body: Body) -> Any:
@@ -232,7 +235,7 @@ def _joint_structure(joint: Joint, forces: bool) -> Any:
     )
 
 
-def forget() -> None:
+def drop_programs() -> None:
     """Drop all shared programs (mechanisms in use keep theirs)."""
     with _lock:
         _programs.clear()
@@ -242,7 +245,7 @@ def forget() -> None:
 _known: WeakKeyDictionary[Program, dict[Hashable, FlatCode]] = WeakKeyDictionary()
 
 
-def known_code(program: Program, key: Hashable, make: Callable[[], FlatCode]) -> FlatCode:
+def cached_code(program: Program, key: Hashable, make: Callable[[], FlatCode]) -> FlatCode:
     """Return code of a program from the cache, made on first use."""
     known = _known.setdefault(program, {})
     if key not in known:

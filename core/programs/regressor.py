@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from core.codegen.graph_symbols import column, symbols
+from core.codegen.graph_symbols import build_column, scalar_symbols
 from core.mechanics.dry_friction import DryFriction
 from core.mechanics.multibody.number_reader import Numbers
-from core.mechanics.multibody.tree_of_model import machine_of
+from core.mechanics.multibody.tree_of_model import build_machine
 from core.mechanics.rnea import rnea
 from core.mechanics.tree import Link, Runner, Tree, inline
 from core.model import Body
@@ -41,7 +41,7 @@ class LinearParameter(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Symbols(Numbers):
+class _SymbolicNumbers(Numbers):
     """Reader of numbers that gives bodies symbolic inertias."""
 
     inertias: Mapping[str, Inertia]
@@ -66,21 +66,21 @@ def shape(context: MachineSymbols, _: str) -> tuple[int, ...]:
     return context.tree.nv, len(linear_parameters(context))
 
 
-def regressor(context: MachineSymbols, x: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
+def regressor(context: MachineSymbols, inputs: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
     """Return the regressor Y, row by row; u: accelerations."""
     wanted = linear_parameters(context)
-    pi = symbols("pi", len(wanted))
+    pi = scalar_symbols("pi", len(wanted))
     value = dict(zip(wanted, pi, strict=True))
-    bodies = {body.name: _inertia(value, body.name) for body in context.topology.model.bodies}
-    numbers = _Symbols(values=context.numbers.values, origin=context.numbers.origin, inertias=bodies)
-    tree = machine_of(context.topology, numbers).tree
+    bodies = {body.name: _symbolic_inertia(value, body.name) for body in context.topology.model.bodies}
+    numbers = _SymbolicNumbers(values=context.numbers.values, origin=context.numbers.origin, inertias=bodies)
+    tree = build_machine(context.topology, numbers).tree
     tree = Tree(tuple(_with_symbols(link, value) for link in tree.links), tree.nq, tree.nv, tree.gravity)
-    torques = rnea(tree, x["q"], x["v"], x["u"]).torques
-    Y = ca.densify(ca.jacobian(column(torques), column(pi)))
+    torques = rnea(tree, inputs["q"], inputs["v"], inputs["u"]).torques
+    Y = ca.densify(ca.jacobian(build_column(torques), build_column(pi)))
     return list(ca.vertsplit(ca.vec(Y.T)))
 
 
-def _inertia(value: Mapping[LinearParameter, Any], body: str) -> Inertia:
+def _symbolic_inertia(value: Mapping[LinearParameter, Any], body: str) -> Inertia:
     mass, x, y, z, xx, xy, yy, xz, yz, zz = (
         value.get(LinearParameter("inertia", body, part), 0.0) for part in INERTIAL
     )

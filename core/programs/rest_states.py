@@ -24,7 +24,7 @@ UNHELD = 1e-9
 """Fraction of the largest stiffness (or damping) below which a direction counts as unsupported."""
 
 
-def at_rest(
+def find_rest_states(
     call: Call,
     context: MachineSymbols,
     coordinates: Coordinates,
@@ -35,8 +35,8 @@ def at_rest(
     t: Any,
     near: Any = None,
 ) -> Array:
-    """Return the states (…, nx) of `Mechanism.x_rest`. coordinates : source of the numbers in junctions' guesses;
-    values : all of p."""
+    """Compute the states of force elements at rest (…, nx) for `Mechanism.x_rest`. coordinates : source of the numbers
+    in the initial guesses for junctions; values : values of all parameters."""
     q = np.asarray(q, dtype=float)
     v = np.zeros((*q.shape[:-1], context.tree.nv)) if v is None else np.asarray(v, dtype=float)
     leading = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], np.shape(t), values.shape[:-1])
@@ -46,7 +46,7 @@ def at_rest(
     if context.elements.junctions:
         for place in np.ndindex(*leading):
             a, b, c = (np.broadcast_to(each, (*leading, each.shape[-1]))[place] for each in (q, v, values))
-            x[place] = _junctions_at_rest(
+            x[place] = _balance_junctions(
                 call, context, coordinates, a, b, c, float(np.broadcast_to(t, leading)[place])
             )
     x = call("stretched", q, v, np.concatenate([x, np.zeros_like(x)], axis=-1), p=p, t=t)
@@ -57,7 +57,7 @@ def at_rest(
     return x
 
 
-def _junctions_at_rest(
+def _balance_junctions(
     call: Call, context: MachineSymbols, coordinates: Coordinates, q: Array, v: Array, p: Array, t: float
 ) -> Array:
     """Return x with the junctions in equilibrium, by Newton's method with step halving."""

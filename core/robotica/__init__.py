@@ -1,1 +1,1 @@
-"""Robotica's language, as described in its manual, on top of the catalogue of functions."""
+"""Robotica's command language, as described in its manual, implemented with the catalogue of functions."""

@@ -1,4 +1,5 @@
-"""Robotica's animations: the last one can be shown again, saved and loaded; and the ranges that views show.
+"""Animations of the Robotica command line: showing, saving and loading the last one, and setting the ranges of space
+that views show.
 
 The file is JSON (docs/robotica.md): the coordinates of a robot by name, poses with the parameter values that belong to
 them, or a run as times and poses; ellipsoids with their measures.
@@ -16,8 +17,8 @@ import numpy as np
 
 from core.errors import FileError, ModelError
 from core.files.mathematica import meaning
-from core.files.mathematica.syntax import Tree, refused
-from core.files.regular_file import ANIMATION, text_content_of
+from core.files.mathematica.syntax import Tree, error_at
+from core.files.regular_file import ANIMATION, read_text
 from core.functions.results import (
     Ellipsoid,
     EllipsoidField,
@@ -27,12 +28,12 @@ from core.functions.results import (
     Result,
     Table,
     ViewRanges,
-    leaves,
-    rows_of,
+    leaf_results,
+    to_row_tuples,
 )
 from core.functions.text import Column
-from core.model.formula.numerals import readable
-from core.robotica.command import text_of
+from core.model.formula.numerals import format_readable
+from core.robotica.command import string_value
 from core.robotica.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -43,9 +44,10 @@ AXES = "xyz"
 Animation = PoseSequence | EllipsoidField | Motion
 
 
-def animation_of(result: Result) -> Animation | None:
-    """Return the first part of a result that can be animated: poses, ellipsoids, or a run not shown only as curves."""
-    for part in leaves(result):
+def find_animation(result: Result) -> Animation | None:
+    """Return the first part of a result that can be animated: poses, ellipsoids, or a run that is not shown only as
+    curves."""
+    for part in leaf_results(result):
         scene = part.scene_parts()
         found = scene.field or scene.poses or scene.motion
         if found is not None and not (scene.motion and scene.motion.curves):
@@ -63,9 +65,9 @@ def _last_animation(workspace: Workspace) -> Animation:
     return found
 
 
-def show(workspace: Workspace) -> Result:
+def show_animation(workspace: Workspace) -> Result:
     """Play the last animation, pose by pose."""
-    return _last_animation(workspace).animated()
+    return _last_animation(workspace).as_animation()
 
 
 # --------------------------------------------------------------------------------- files
@@ -73,10 +75,10 @@ def show(workspace: Workspace) -> Result:
 
 def save(workspace: Workspace, file: Tree) -> Result:
     """Write the last animation to a file."""
-    from core.files.source import write_whole
+    from core.files.source import write_atomically
 
     found, context = _last_animation(workspace), workspace.context()
-    path = workspace.target(text_of(file))
+    path = workspace.target(string_value(file))
     data = {
         "format": FORMAT,
         "version": VERSION,
@@ -85,18 +87,18 @@ def save(workspace: Workspace, file: Tree) -> Result:
         "title": found.title,
         **_animation_data(found),
     }
-    write_whole(path, (json.dumps(data, ensure_ascii=False, indent=None) + "\n").encode())
-    return Message(title="Animation", text=f"{_pose_count_text(found)} written to {path}.")
+    write_atomically(path, (json.dumps(data, ensure_ascii=False, indent=None) + "\n").encode())
+    return Message(title="Animation", text=f"{_format_pose_count(found)} written to {path}.")
 
 
-def _pose_count_text(found: Animation) -> str:
-    scene = found.scene_parts()
+def _format_pose_count(animation: Animation) -> str:
+    scene = animation.scene_parts()
     count = len(scene.poses.q) if scene.poses is not None else len(scene.motion.run.time) if scene.motion else 0
     return f"{count} pose{'s' * (count != 1)}"
 
 
-def _animation_data(found: Animation) -> dict[str, Any]:
-    poses, field, motion, *_ = found.scene_parts()
+def _animation_data(animation: Animation) -> dict[str, Any]:
+    poses, field, motion, *_ = animation.scene_parts()
     if motion is not None:
         run = motion.run
         return {"times": run.time.tolist(), "poses": run.q.tolist(), "parameters": [dict(run.settings.parameters)]}
@@ -123,8 +125,8 @@ def _animation_data(found: Animation) -> dict[str, Any]:
 
 
 def load(workspace: Workspace, file: Tree) -> Result:
-    """Read an animation from a file, ready for ShowAnim. Raises FileError, also if it belongs to another robot."""
-    path = workspace.path(text_of(file))
+    """Read an animation from a file, to be shown by ShowAnim. Raises FileError, also if it belongs to another robot."""
+    path = workspace.path(string_value(file))
     context = workspace.context()
     data = _read_animation_file(path)
     if data.get("coordinates") != list(context.mech.q_names):
@@ -142,12 +144,12 @@ def load(workspace: Workspace, file: Tree) -> Result:
         reason = f"'{error.args[0]}' is missing" if isinstance(error, KeyError) else str(error)[:120]
         raise FileError(f"The animation cannot be read: {reason}.", file=path, remedy="Save it again.") from None
     workspace.state.animation = found
-    return Message(title="Animation", text=f"{_pose_count_text(found)} read from {path}. ShowAnim[] shows them.")
+    return Message(title="Animation", text=f"{_format_pose_count(found)} read from {path}. ShowAnim[] shows them.")
 
 
 def _read_animation_file(path: str) -> dict[str, Any]:
     try:
-        data = json.loads(text_content_of(path, ANIMATION))
+        data = json.loads(read_text(path, ANIMATION))
     except json.JSONDecodeError as error:
         where = f"column {error.colno}"
         raise FileError(
@@ -184,41 +186,41 @@ def _animation_from_data(data: Mapping[str, Any], context: Context, name: str) -
     display = data["display"] if data["display"] in ("composite", "animate", "single") else "composite"
     poses = PoseSequence(
         title=str(data["title"]),
-        q=rows_of(q),
+        q=to_row_tuples(q),
         p=tuple(values),
         display=display,  # type: ignore[arg-type]
-        model=_with_entry_parameters(context, entries) if entries else None,
+        model=_turn_entries_into_parameters(context, entries) if entries else None,
         frame=bool(data["frame"]),
         view=str(data["view"]),
         ranges=tuple(tuple(r) for r in data["ranges"]),
     )
-    return _ellipsoid_field(data, poses) if "ellipsoids" in data else poses
+    return _ellipsoids_from_data(data, poses) if "ellipsoids" in data else poses
 
 
 def _motion_from_data(data: Mapping[str, Any], context: Context, q: Any, p: dict[str, float], name: str) -> Motion:
-    from core.simulation.run.recorded import run_of
+    from core.simulation.run.recorded import build_recorded_run
 
     names = ["t", *context.mech.q_names]
     numbers = np.column_stack([np.array(data["times"], dtype=float), q])
     known = {**context.p, **{key: x for key, x in p.items() if key in context.p}}
-    run = run_of(context.mech, known, names, numbers, {}, name)
+    run = build_recorded_run(context.mech, known, names, numbers, {}, name)
     return Motion(title=str(data["title"]), run=run, text=f"{len(run.time)} poses", animate=True)
 
 
-def _with_entry_parameters(context: Context, entries: Sequence[str]) -> Any:
+def _turn_entries_into_parameters(context: Context, entries: Sequence[str]) -> Any:
     """Return the model with these DH entries turned into parameters."""
-    from core.analysis.sweep import sweep, value_of, variables
+    from core.analysis.sweep import sweep, sweepable_variables, variable_value
 
-    known = variables(context.model, context.mech)
+    known = sweepable_variables(context.model, context.mech)
     missing = [name for name in entries if known.get(name) != "entry"]
     if missing:
         raise ValueError(f"the robot has no parameter '{missing[0]}'")
-    now = [value_of(context.model, context.mech, context.q, context.p, name) for name in entries]
+    now = [variable_value(context.model, context.mech, context.q, context.p, name) for name in entries]
     ranges = [(name, x, x, 1) for name, x in zip(entries, now, strict=True)]
     return sweep(context.model, context.mech, context.q, context.p, ranges).model
 
 
-def _ellipsoid_field(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidField:
+def _ellipsoids_from_data(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidField:
     kept = data["ellipsoids"]
     found = []
     for center, axes, radii in kept["each"]:
@@ -227,7 +229,7 @@ def _ellipsoid_field(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidF
         table = np.array(axes, dtype=float)
         if table.shape != (3, 3):
             raise ValueError("the axes of an ellipsoid are not a 3×3 matrix")
-        found.append(Ellipsoid((x, y, z), rows_of(table), (r[0], r[1], r[2])))
+        found.append(Ellipsoid((x, y, z), to_row_tuples(table), (r[0], r[1], r[2])))
     if len(found) != len(poses.q):
         raise ValueError("the number of ellipsoids differs from the number of poses")
     radii = tuple(e.radii for e in found)
@@ -251,25 +253,31 @@ def _ellipsoid_field(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidF
 
 
 def set_ranges(workspace: Workspace, *axes: Tree | None) -> Result:
-    """Set the part of space that views and pictures show from now on; without arguments remove the limits."""
+    """Set the range of space shown in views and pictures from now on; without arguments, remove the limits."""
     given = [tree for tree in axes if tree is not None]
     if len(given) not in (0, 3):
-        raise refused(
+        raise error_at(
             given[0],
             f"SetRanges takes one range for each of x, y and z; {len(given)} given.",
             "Write SetRanges[{-5, 5}, {-5, 5}, {0, 9}], or SetRanges[] for none.",
         )
-    workspace.state.ranges = tuple(_axis_range(workspace, name, tree) for name, tree in zip(AXES, given, strict=False))
+    workspace.state.ranges = tuple(
+        _read_axis_range(workspace, name, tree) for name, tree in zip(AXES, given, strict=False)
+    )
     words = ", ".join(
-        f"{name} {readable(f'{low:g}')} … {readable(f'{high:g}')} m"
+        f"{name} {format_readable(f'{low:g}')} … {format_readable(f'{high:g}')} m"
         for name, (low, high) in zip(AXES, workspace.state.ranges, strict=False)
     )
     title = f"Views show {words}." if words else "Views show everything again."
     return ViewRanges(title=title, ranges=workspace.state.ranges)
 
 
-def _axis_range(workspace: Workspace, name: str, tree: Tree) -> tuple[float, float]:
-    ends = [workspace.number(part) for part in meaning.items(tree)]
+def _read_axis_range(workspace: Workspace, name: str, tree: Tree) -> tuple[float, float]:
+    ends = [workspace.evaluate_number(part) for part in meaning.list_items(tree)]
     if len(ends) != 2 or ends[0] == ends[1]:
-        raise refused(tree, f"'{meaning.said(tree)}' is not a range along {name}.", "Write {smallest, largest}, in m.")
+        raise error_at(
+            tree,
+            f"'{meaning.format_for_message(tree)}' is not a range along {name}.",
+            "Write {smallest, largest}, in m.",
+        )
     return min(ends), max(ends)

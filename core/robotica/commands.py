@@ -1,4 +1,4 @@
-"""Robotica's functions by name, as in its manual's command reference, implemented by functions of the catalogue.
+"""Robotica's functions by name, as in the command reference of its manual, implemented with functions of the catalogue.
 
 The rows of this table are all there is to say about a function: the parser checks calls by them, help and completion
 quote them, the window makes its sheets from them, the manual its reference.
@@ -6,22 +6,24 @@ quote them, the window makes its sheets from them, the manual its reference.
 
 from __future__ import annotations
 
-from core.errors import near_misses
-from core.files.mathematica.syntax import Tree, refused
+from core.errors import suggest_names
+from core.files.mathematica.syntax import Tree, error_at
 from core.functions.results import Message, Result
 from core.robotica import animations, equations, pictures, response
-from core.robotica.command import Argument, Command, Word, text_of
+from core.robotica.command import Argument, Command, OptionWord, string_value
 from core.robotica.workspace import Workspace
 
 
 def show_help(workspace: Workspace, name: Tree | None = None) -> Result:
-    """Show the help of a function; without a name list all functions."""
+    """Show the help of a function; without a name, list all functions."""
     if name is None:
         return Message(title="Functions", text="\n".join(f"{c.usage:60s} {c.help}" for c in COMMANDS.values()))
-    command = COMMANDS.get(text_of(name))
+    command = COMMANDS.get(string_value(name))
     if command is None:
-        raise refused(name, f"There is no function '{text_of(name)}'.", near_misses(text_of(name), COMMANDS))
-    return Message(title=command.name, text=command.manual)
+        raise error_at(
+            name, f"There is no function '{string_value(name)}'.", suggest_names(string_value(name), COMMANDS)
+        )
+    return Message(title=command.name, text=command.help_text)
 
 
 _MATRIX = Argument(
@@ -37,7 +39,7 @@ _APPEND = Argument(
     "file",
     "File",
     "write",
-    'File to which the output is appended; it becomes the default file, which "*" stands for; empty: none',
+    'File to which the output is appended; it becomes the default file, written as "*"; empty: none',
     example="none",
 )
 _SHAPE = Argument(
@@ -48,17 +50,17 @@ _SHAPE = Argument(
     "mesh; empty: the standard shape",
     example="the standard shape",
 )
-_SINGLE = Word("single", "Show only the first pose")
-_FRAME = Word("frame", "Draw a box around the picture")
-_ANIMATE = Word("animate", "Show the poses one after another; ShowAnim plays them again, SaveAnim saves them")
+_SINGLE = OptionWord("single", "Show only the first pose")
+_FRAME = OptionWord("frame", "Draw a box around the picture")
+_ANIMATE = OptionWord("animate", "Show the poses one after another; ShowAnim plays them again, SaveAnim saves them")
 _SHOWN = (_SINGLE, _FRAME, _ANIMATE)
 
 
-def _printed(name: str) -> tuple[Word, ...]:
+def _print_options(name: str) -> tuple[OptionWord, ...]:
     return (
-        Word("print", f"Also write a picture for printing: {name}.pdf"),
-        Word("mprint", f"Also write a picture to the standard file: m{name}.png"),
-        Word("xprint", "Also write a picture to a file of your choice (.png, .svg, .pdf)", "text"),
+        OptionWord("print", f"Also write a picture for printing: {name}.pdf"),
+        OptionWord("mprint", f"Also write a picture to the standard file: m{name}.png"),
+        OptionWord("xprint", "Also write a picture to a file of your choice (.png, .svg, .pdf)", "text"),
     )
 
 
@@ -72,7 +74,7 @@ _RANGES = Argument(
 )
 
 
-def _options(*words: Word) -> Argument:
+def _options_argument(*words: OptionWord) -> Argument:
     return Argument("options", "Options", "options", words=words)
 
 
@@ -81,23 +83,27 @@ _TABLE = (
         "DataFile",
         'DataFile["name"]',
         "Read a robot from any supported file; all earlier definitions are discarded.",
-        equations.data_file,
-        (Argument("name", "File", "read", "File of the robot; without a name a dialog asks for one", example="ask"),),
+        equations.read_data_file,
+        (
+            Argument(
+                "name", "File", "read", "File of the robot; without a name, a dialog asks for the file", example="ask"
+            ),
+        ),
     ),
-    Command("PrintInputData", "PrintInputData[]", "Show the robot's tables.", equations.print_input),
-    Command("FKin", "FKin[]", "Form the A and T matrices and the Jacobian.", equations.forward_kinematics),
+    Command("PrintInputData", "PrintInputData[]", "Show the robot's tables.", equations.show_input_tables),
+    Command("FKin", "FKin[]", "Derive the A and T matrices and the Jacobian.", equations.derive_forward_kinematics),
     Command(
         "ELDynamics",
         "ELDynamics[]",
-        "Form the mass matrix, Christoffel symbols, C matrix and gravity vector.",
-        equations.dynamics,
+        "Derive the mass matrix, Christoffel symbols, C matrix and gravity vector.",
+        equations.derive_dynamics,
     ),
-    Command("SDynamics", "SDynamics[]", "Show the simplified dynamics.", equations.simplified_dynamics),
+    Command("SDynamics", "SDynamics[]", "Show the simplified dynamics.", equations.show_simplified_dynamics),
     Command(
         "SimplifyExpression",
         "SimplifyExpression[c[1,1,1]]",
         "Simplify an expression.",
-        equations.simplify,
+        equations.simplify_expression,
         (
             Argument(
                 "expression",
@@ -112,49 +118,52 @@ _TABLE = (
     Command(
         "SimplifyTrigNotation",
         "SimplifyTrigNotation[]",
-        "Write C1 and S12 for Cos[q1] and Sin[q1 + q2] in all later results; with full, write these functions in full.",
-        equations.trig_notation,
+        "Write C1 and S12 for Cos[q1] and Sin[q1 + q2] in all later results; with the word full, write them out in "
+        "full.",
+        equations.set_trig_notation,
         (Argument("notation", "Notation", "entry", "short or full", example="short"),),
     ),
     Command(
-        "MPrint", 'MPrint[T[0,1], "T01", "file"]', "Print a matrix.", equations.matrix_print, (_MATRIX, _LABEL, _APPEND)
+        "MPrint", 'MPrint[T[0,1], "T01", "file"]', "Print a matrix.", equations.print_matrix, (_MATRIX, _LABEL, _APPEND)
     ),
     Command(
         "EPrint",
         'EPrint[M, "Mass matrix", "file"]',
         "Print a matrix, one entry per line, column by column.",
-        equations.element_print,
+        equations.print_elements,
         (_MATRIX, _LABEL, _APPEND),
     ),
     Command(
         "CPrint",
         'CPrint["label", "file"]',
         "Print the C matrix, one entry per line.",
-        equations.coriolis_print,
+        equations.print_coriolis,
         (_LABEL, _APPEND),
     ),
-    Command("APrint", 'APrint["file"]', "Print every A matrix.", equations.all_a, (_APPEND,)),
-    Command("TPrint", 'TPrint["file"]', "Print every T matrix.", equations.all_t, (_APPEND,)),
+    Command("APrint", 'APrint["file"]', "Print every A matrix.", equations.print_all_a, (_APPEND,)),
+    Command("TPrint", 'TPrint["file"]', "Print every T matrix.", equations.print_all_t, (_APPEND,)),
     Command(
         "Planar",
         "Planar[]",
         "Show the directions in which the tool can move: 0 none, 1 x, 2 y, 3 xy, 4 z, 5 xz, 6 yz, 7 xyz.",
-        pictures.planar,
+        pictures.find_tool_directions,
     ),
     Command(
         "RElp",
         "RElp[{{q1, 0, 90 Degree}, {a2, 3, 8}}, {scale}]",
         "Draw manipulability ellipsoids over ranges.",
-        pictures.ellipsoids,
+        pictures.show_ellipsoids,
         (
             _RANGES,
-            _options(
+            _options_argument(
                 *_SHOWN,
-                Word("scale", "Scale each ellipsoid so that its longest axis is two units long"),
-                Word("measures", "Also print volume, eccentricity, smallest radius and geometric mean"),
-                Word("monly", "Print the measures only, without a picture"),
-                Word("file", "Write the measures to a file", "text"),
-                *_printed("relp"),
+                OptionWord("scale", "Scale each ellipsoid so that its longest axis is two units long"),
+                OptionWord(
+                    "measures", "Also print volume, eccentricity, smallest radius and geometric mean of the radii"
+                ),
+                OptionWord("monly", "Print the measures only, without a picture"),
+                OptionWord("file", "Write the measures to a file", "text"),
+                *_print_options("relp"),
             ),
         ),
     ),
@@ -163,40 +172,43 @@ _TABLE = (
         "ShowRobot[{{q1, 20 Degree, 90 Degree, 8}}, {animate}]",
         "Draw the arm over ranges, with all variables changing simultaneously.",
         pictures.show_robot,
-        (_RANGES, _options(*_SHOWN, *_printed("robotplot"))),
+        (_RANGES, _options_argument(*_SHOWN, *_print_options("robotplot"))),
     ),
     Command(
         "SeqShowRobot",
         "SeqShowRobot[{{q1, 0, 1}, {q2, 0, 1}}, {animate}]",
         "Draw the arm over ranges, with one variable changing after another.",
         pictures.show_in_sequence,
-        (_RANGES, _options(*_SHOWN, *_printed("robotplot"))),
+        (_RANGES, _options_argument(*_SHOWN, *_print_options("robotplot"))),
     ),
     Command(
         "RevJoint",
         'RevJoint["file"]',
-        "Set the shape of revolute joints, which turns with the joint; without a file the standard shape.",
-        pictures.revolute,
+        "Set the shape of revolute joints, which turns with the joint; without a file, use the standard shape.",
+        pictures.set_revolute_shape,
         (_SHAPE,),
     ),
     Command(
         "PrisJoint",
         'PrisJoint["file"]',
-        "Set the shape of prismatic joints, which moves with the joint; without a file the standard shape.",
-        pictures.prismatic,
+        "Set the shape of prismatic joints, which moves with the joint; without a file, use the standard shape.",
+        pictures.set_prismatic_shape,
         (_SHAPE,),
     ),
     Command(
         "LinkShape",
         'LinkShape["file"]',
-        "Set the shape of links, one unit long, which is stretched to a along x or to d along z; without a "
+        "Set the shape of links: a shape one unit long, which is stretched to the length a along x or d along z; "
+        "without a "
         "file the standard shape.",
-        pictures.link,
+        pictures.set_link_shape,
         (_SHAPE,),
     ),
-    Command("ClearRevJoint", "ClearRevJoint[]", "Draw revolute joints as plain lines.", pictures.clear_revolute),
-    Command("ClearPrisJoint", "ClearPrisJoint[]", "Draw prismatic joints as plain lines.", pictures.clear_prismatic),
-    Command("ClearLinkShape", "ClearLinkShape[]", "Draw links as plain lines.", pictures.clear_link),
+    Command("ClearRevJoint", "ClearRevJoint[]", "Draw revolute joints as plain lines.", pictures.clear_revolute_shape),
+    Command(
+        "ClearPrisJoint", "ClearPrisJoint[]", "Draw prismatic joints as plain lines.", pictures.clear_prismatic_shape
+    ),
+    Command("ClearLinkShape", "ClearLinkShape[]", "Draw links as plain lines.", pictures.clear_link_shape),
     Command(
         "SetRanges",
         "SetRanges[{-5, 5}, {-2, 4}, {0, 9}]",
@@ -209,7 +221,7 @@ _TABLE = (
             Argument("z", "z", "list", "Smallest and largest value, m", example="0, 9"),
         ),
     ),
-    Command("ShowAnim", "ShowAnim[]", "Play the animation that was shown or loaded last.", animations.show),
+    Command("ShowAnim", "ShowAnim[]", "Play the animation that was shown or loaded last.", animations.show_animation),
     Command(
         "SaveAnim",
         'SaveAnim["anim1"]',
@@ -228,14 +240,14 @@ _TABLE = (
         "Clear",
         "Clear[d3]",
         "Remove the values of symbols.",
-        equations.clear,
+        equations.clear_values,
         (Argument("symbols", "Symbols", "names", "Names of symbols, separated by commas", needed=True, default="a1"),),
     ),
     Command(
         "GetInputTau",
         'GetInputTau["file"]',
         "Read joint torques from a file; without a file all torques are zero.",
-        response.get_torques,
+        response.read_torques,
         (Argument("file", "File", "read", "Torque file", example="all torques zero"),),
     ),
     Command("DisplayTau", "DisplayTau[]", "Show the joint torques.", response.display_torques),
@@ -284,17 +296,17 @@ _TABLE = (
         "SimDrive",
         'SimDrive["file", {trace, arm, animate, 0.2}]',
         "Move the robot along a trace.",
-        response.drive,
+        response.simulate_drive,
         (
             Argument("file", "File", "read", 'Trace file; "*": the last response or trace in memory', default="*"),
-            _options(
-                Word("trace", "Draw the path of the tool"),
-                Word("arm", "Draw the arm at successive times"),
+            _options_argument(
+                OptionWord("trace", "Draw the path of the tool"),
+                OptionWord("arm", "Draw the arm at successive times"),
                 _FRAME,
-                Word("animate", "Play the motion"),
-                Word("step", "Time between successive arms, s", "number", bare=True, default="0.2"),
-                Word("distance", "Distance that the tool moves between successive arms, m", "number"),
-                *_printed("simdrive"),
+                OptionWord("animate", "Play the motion"),
+                OptionWord("step", "Time between successive arms, s", "number", bare=True, default="0.2"),
+                OptionWord("distance", "Distance that the tool moves between successive arms, m", "number"),
+                *_print_options("simdrive"),
             ),
         ),
     ),
@@ -302,7 +314,7 @@ _TABLE = (
         "SimPlot",
         "SimPlot[t, {q1, q2}, {1.5}]",
         "Plot any variables of a trace against any other.",
-        response.plot,
+        response.plot_variables,
         (
             Argument(
                 "along",
@@ -316,14 +328,14 @@ _TABLE = (
                 "variables",
                 "Variables",
                 "list",
-                "Variables on the vertical axis, of the same kinds, separated by commas",
+                "Variables on the vertical axis (named as for the horizontal axis), separated by commas",
                 needed=True,
                 default="q1",
             ),
-            _options(
-                Word("aspect", "Ratio of height to width", "number", bare=True, default="as it fits"),
-                Word("frame", "Frame around the plot (always drawn)"),
-                *_printed("simplot"),
+            _options_argument(
+                OptionWord("aspect", "Ratio of height to width", "number", bare=True, default="as it fits"),
+                OptionWord("frame", "Frame around the plot (always drawn)"),
+                *_print_options("simplot"),
             ),
         ),
     ),

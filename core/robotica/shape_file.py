@@ -1,4 +1,4 @@
-"""Shape files as Robotica draws them: lists of Line, Polygon and Point in Mathematica's notation.
+"""Shape files in Robotica's format: lists of Line, Polygon and Point in Mathematica's notation.
 
     {Line[{{0, 0, 0}, {1/2, 1/2, 0}, {1, 0, 0}}], Polygon[{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}}], Point[{0, 0, 1}]}
 
@@ -12,15 +12,15 @@ import math
 import re
 from typing import Any
 
-from core.errors import ExpressionError, FileError, near_misses
-from core.files.mathematica.meaning import number
+from core.errors import ExpressionError, FileError, suggest_names
+from core.files.mathematica.meaning import evaluate_number
 from core.files.mathematica.syntax import parse_all
-from core.files.regular_file import SHAPE, text_content_of
+from core.files.regular_file import SHAPE, read_text
 from core.later import dataclass
 
 Point = tuple[float, float, float]
 DEEPEST = 50
-"""Largest nesting depth of braces."""
+"""Maximum nesting depth of braces."""
 PRIMITIVES = ("Line", "Polygon", "Point")
 SKIPPED = (
     "RGBColor",
@@ -52,17 +52,17 @@ class LineShape:
     points: tuple[Point, ...]
 
     @property
-    def every(self) -> tuple[Point, ...]:
+    def all_points(self) -> tuple[Point, ...]:
         """All points of the shape."""
         return (*(p for points in (*self.lines, *self.polygons) for p in points), *self.points)
 
 
 def read_shape(path: str) -> LineShape:
     """Read a shape file. Raises FileError with line and column."""
-    return _Reader(text_content_of(path, SHAPE), path).shape()
+    return _ShapeParser(read_text(path, SHAPE), path).parse_shape()
 
 
-class _Reader:
+class _ShapeParser:
     """Parser of a shape file; `at` is the current position in the text."""
 
     def __init__(self, text: str, path: str) -> None:
@@ -71,98 +71,98 @@ class _Reader:
         self.polygons: list[tuple[Point, ...]] = []
         self.points: list[Point] = []
 
-    def shape(self) -> LineShape:
-        self.skip()
+    def parse_shape(self) -> LineShape:
+        self.skip_blanks()
         while self.at < len(self.text):
-            self.primitive(0)
-            while self.take(",") or self.take(";"):
+            self.parse_primitive(0)
+            while self.accept(",") or self.accept(";"):
                 pass
         if not (self.lines or self.polygons or self.points):
-            raise self.refuse("The file contains no Line, Polygon or Point")
+            raise self.error_at("The file contains no Line, Polygon or Point")
         return LineShape(tuple(self.lines), tuple(self.polygons), tuple(self.points))
 
     # ----------------------------------------------------------------------------- letters
 
-    def refuse(self, what: str, remedy: str = "", at: int | None = None) -> FileError:
-        place = self.at if at is None else at
+    def error_at(self, message: str, remedy: str = "", position: int | None = None) -> FileError:
+        place = self.at if position is None else position
         line = self.text.count("\n", 0, place) + 1
         column = place - self.text.rfind("\n", 0, place)
         return FileError(
-            f"{what}.",
+            f"{message}.",
             file=self.path,
             line=line,
             where=f"column {column}",
             remedy=remedy or "Write for example Line[{{0, 0, 0}, {1, 0, 0}}].",
         )
 
-    def skip(self) -> None:
+    def skip_blanks(self) -> None:
         found = _SPACE.match(self.text, self.at)
         assert found is not None
         self.at = found.end()
 
-    def take(self, sign: str) -> bool:
-        if self.text.startswith(sign, self.at):
-            self.at += len(sign)
-            self.skip()
+    def accept(self, symbol: str) -> bool:
+        if self.text.startswith(symbol, self.at):
+            self.at += len(symbol)
+            self.skip_blanks()
             return True
         return False
 
-    def expect(self, sign: str) -> None:
-        if not self.take(sign):
+    def expect(self, symbol: str) -> None:
+        if not self.accept(symbol):
             seen = repr(self.text[self.at]) if self.at < len(self.text) else "the end"
-            raise self.refuse(f"'{sign}' is expected, not {seen}")
+            raise self.error_at(f"'{symbol}' is expected, not {seen}")
 
     # ----------------------------------------------------------------------------- the grammar
 
-    def primitive(self, depth: int) -> None:
+    def parse_primitive(self, depth: int) -> None:
         if depth > DEEPEST:
-            raise self.refuse(f"Lists are nested more than {DEEPEST} deep")
-        if self.take("{"):
-            self.read_list("}", depth)
+            raise self.error_at(f"Lists are nested more than {DEEPEST} deep")
+        if self.accept("{"):
+            self.parse_list("}", depth)
             return
         begin = self.at
         word = _WORD.match(self.text, self.at)
         if word is None:
             seen = repr(self.text[self.at]) if self.at < len(self.text) else "the end"
-            raise self.refuse(f"Line, Polygon or Point is expected, not {seen}")
+            raise self.error_at(f"Line, Polygon or Point is expected, not {seen}")
         name, self.at = word.group(), word.end()
-        self.skip()
-        if depth == 0 and self.take("="):  # shape = {…}
-            self.primitive(depth + 1)
+        self.skip_blanks()
+        if depth == 0 and self.accept("="):  # shape = {…}
+            self.parse_primitive(depth + 1)
             return
         self.expect("[")
         if name in WRAPPERS:
-            self.read_list("]", depth)
+            self.parse_list("]", depth)
         elif name in SKIPPED:
             self.skip_to_bracket()
         elif name in PRIMITIVES:
-            self.read_points_of(name, begin)
+            self.parse_primitive_points(name, begin)
             self.expect("]")
         else:
-            raise self.refuse(f"'{name}' is not a known primitive", near_misses(name, PRIMITIVES), begin)
+            raise self.error_at(f"'{name}' is not a known primitive", suggest_names(name, PRIMITIVES), begin)
 
-    def read_list(self, closing: str, depth: int) -> None:
-        if self.take(closing):
+    def parse_list(self, closing: str, depth: int) -> None:
+        if self.accept(closing):
             return
         while True:
-            self.primitive(depth + 1)
-            if not self.take(","):
+            self.parse_primitive(depth + 1)
+            if not self.accept(","):
                 break
         self.expect(closing)
 
     def skip_to_bracket(self) -> None:
-        """Skip to after the closing bracket of a directive."""
+        """Skip past the closing bracket of a directive."""
         begin, depth = self.at, 1
         while depth and self.at < len(self.text):
             depth += (self.text[self.at] == "[") - (self.text[self.at] == "]")
             self.at += 1
         if depth:
-            raise self.refuse("A bracket is not closed", "Write ']'.", begin)
-        self.skip()
+            raise self.error_at("A bracket is not closed", "Write ']'.", begin)
+        self.skip_blanks()
 
-    def read_points_of(self, name: str, begin: int) -> None:
+    def parse_primitive_points(self, name: str, start: int) -> None:
         """Read the points of a primitive; one list may contain several polylines."""
-        found = self.points_of(0)
+        found = self.parse_point_list(0)
         if name == "Point":
             self.points += [found] if isinstance(found, tuple) else found
             return
@@ -170,41 +170,41 @@ class _Reader:
         fewest = 2 if name == "Line" else 3
         for points in lists:
             if not isinstance(points, list) or len(points) < fewest or not all(isinstance(p, tuple) for p in points):
-                raise self.refuse(f"A {name} needs {fewest} points or more", "", begin)
+                raise self.error_at(f"A {name} needs {fewest} points or more", "", start)
             (self.lines if name == "Line" else self.polygons).append(tuple(points))
 
-    def points_of(self, depth: int) -> Any:
+    def parse_point_list(self, depth: int) -> Any:
         """Read a list of points, or of nested lists; a point is a tuple of three numbers."""
         if depth > 3:
-            raise self.refuse("Lists of points are nested too deep")
+            raise self.error_at("Lists of points are nested too deep")
         begin = self.at
         self.expect("{")
         items: list[Any] = []
         while True:
-            items.append(self.item(depth))
-            if not self.take(","):
+            items.append(self.parse_item(depth))
+            if not self.accept(","):
                 break
         self.expect("}")
         if items and all(isinstance(x, float) for x in items):
             if len(items) != 3:
-                raise self.refuse(f"A point has three coordinates, {len(items)} given", "Write {x, y, z}.", begin)
+                raise self.error_at(f"A point has three coordinates, {len(items)} given", "Write {x, y, z}.", begin)
             return tuple(items)
         if any(isinstance(x, float) for x in items):
-            raise self.refuse("A point is expected", "Write {x, y, z}.", begin)
+            raise self.error_at("A point is expected", "Write {x, y, z}.", begin)
         return items
 
-    def item(self, depth: int) -> Any:
-        return self.points_of(depth + 1) if self.text.startswith("{", self.at) else self.number()
+    def parse_item(self, depth: int) -> Any:
+        return self.parse_point_list(depth + 1) if self.text.startswith("{", self.at) else self.parse_number()
 
-    def number(self) -> float:
+    def parse_number(self) -> float:
         """Read a number, or a formula of numbers up to the next comma or brace."""
         begin = self.at
         plain = _NUMBER.match(self.text, self.at)
         if plain is not None and self.text[plain.end() : plain.end() + 1] in (",", "}", " ", "\n"):
             self.at = plain.end()
-            self.skip()
+            self.skip_blanks()
             if self.text[self.at : self.at + 1] in (",", "}"):
-                return self.finite(float(plain.group()), begin)
+                return self.check_finite(float(plain.group()), begin)
         self.at, depth = begin, 0
         while self.at < len(self.text) and (depth or self.text[self.at] not in ",{}]"):
             depth += (self.text[self.at] in "[(") - (self.text[self.at] in "])")
@@ -214,15 +214,15 @@ class _Reader:
             statements = parse_all(formula)
             if len(statements) != 1:
                 raise ExpressionError("A number is expected")
-            return self.finite(number(statements[0].tree, _unknown), begin)
+            return self.check_finite(evaluate_number(statements[0].tree, _unknown_symbol), begin)
         except ExpressionError as error:
-            raise self.refuse(error.what.rstrip("."), "Write a number.", begin) from None
+            raise self.error_at(error.what.rstrip("."), "Write a number.", begin) from None
 
-    def finite(self, value: float, begin: int) -> float:
+    def check_finite(self, value: float, start: int) -> float:
         if not math.isfinite(value):
-            raise self.refuse("A number is not finite", "Write a finite number.", begin)
+            raise self.error_at("A number is not finite", "Write a finite number.", start)
         return value
 
 
-def _unknown(name: str) -> float:
+def _unknown_symbol(name: str) -> float:
     raise ExpressionError(f"'{name}' has no value in a shape file", remedy="Write a number.")

@@ -13,8 +13,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.errors import ExpressionError, KinetostatError, ModelError
-from core.files.mathematica.meaning import CONSTANTS, number
-from core.files.mathematica.syntax import FUNCTION_NAMES, Tree, refused
+from core.files.mathematica.meaning import CONSTANTS, evaluate_number
+from core.files.mathematica.syntax import FUNCTION_NAMES, Tree, error_at
 from core.functions.context import Cancelled, Context
 from core.later import dataclass
 from core.robotica.command import Command
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from core.symbolic.robot import Robot
 
 
-class Host(Protocol):
-    """Environment of a session: the window, the command line or a script."""
+class SessionHost(Protocol):
+    """Environment in which a session runs: the window, the command line or a script."""
 
     def context(self) -> Context:
         """Return the open machine in its present state."""
@@ -36,13 +36,13 @@ class Host(Protocol):
         """Open the machine in a file."""
         ...
 
-    def edit(self, label: str, edit: Callable[[Model], Model]) -> None:
+    def edit_machine(self, label: str, change: Callable[[Model], Model]) -> None:
         """Change the open machine."""
         ...
 
 
 @dataclass
-class State:
+class SessionState:
     """Values remembered between calls."""
 
     given: dict[str, float] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class State:
 
 
 class ScriptHost:
-    """Host for scripts and the command line."""
+    """Host of a session in a script or on the command line."""
 
     def __init__(self, path: str = "") -> None:
         self._context: Context | None = None
@@ -86,19 +86,19 @@ class ScriptHost:
 
         self._context = Context.of(load(path))
 
-    def edit(self, label: str, edit: Callable[[Model], Model]) -> None:
-        """Change the machine; its pose stays."""
+    def edit_machine(self, label: str, change: Callable[[Model], Model]) -> None:
+        """Change the machine; its pose is kept."""
         context = self.context()
-        model = edit(context.model)
+        model = change(context.model)
         self._context = dataclasses.replace(context, model=model, mech=context.mech.updated(model))
 
 
 class Workspace:
-    """Open machine with the session's state, on which the functions of the language, `commands` by name, work."""
+    """Open machine and state of the session, on which the functions of the language (`commands` by name) operate."""
 
-    def __init__(self, host: Host, commands: Mapping[str, Command]) -> None:
+    def __init__(self, host: SessionHost, commands: Mapping[str, Command]) -> None:
         self.host, self.commands = host, commands
-        self.state = State()
+        self.state = SessionState()
         self._robot: tuple[Any, Robot] | None = None
         self._equations: tuple[Any, dict[str, float], Robot] | None = None
 
@@ -120,20 +120,20 @@ class Workspace:
 
     @property
     def robot(self) -> Robot:
-        """Symbolic robot, derived when first needed and again when another machine is opened."""
+        """Symbolic robot, derived on first use and again after another machine is opened."""
         from core.symbolic import robot
 
         model = self.host.context().model
         if self._robot is None or self._robot[0] is not model:
             made = robot(model)
-            made.chain.watch = self.stop_if_wanted
+            made.chain.watch = self.check_cancelled
             self._robot = (model, made)
         return self._robot[1]
 
     @property
     def fixed(self) -> dict[str, float]:
-        """Symbols that equations show as numbers, because they have a value assigned here that is still valid;
-        coordinates stay symbols."""
+        """Values assigned in this session that are still valid; equations show these symbols as numbers. Coordinates
+        remain symbols."""
         state = self.state
         try:
             context = self.context()
@@ -148,7 +148,7 @@ class Workspace:
 
     @property
     def equations(self) -> Robot:
-        """Symbolic robot with numbers for the parameters that have a value assigned here."""
+        """Symbolic robot with numbers for the parameters whose values were assigned in this session."""
         from core.symbolic import robot
 
         context = self.host.context()
@@ -157,12 +157,12 @@ class Workspace:
             return self.robot
         if self._equations is None or self._equations[0] is not context.model or self._equations[1] != values:
             made = robot(context.model, values=values)
-            made.chain.watch = self.stop_if_wanted
+            made.chain.watch = self.check_cancelled
             self._equations = (context.model, values, made)
         return self._equations[2]
 
     @property
-    def own_symbols(self) -> frozenset[str]:
+    def machine_symbols(self) -> frozenset[str]:
         """Names of the machine's parameters and coordinates; empty if no machine is open."""
         try:
             context = self.host.context()
@@ -170,18 +170,18 @@ class Workspace:
             return frozenset()
         return frozenset({*context.mech.p_names, *self.coordinates(context)})
 
-    def stop_if_wanted(self) -> None:
-        """Raise Cancelled if the user stops the statement."""
+    def check_cancelled(self) -> None:
+        """Raise Cancelled if the user has cancelled the statement."""
         if self.host.context().cancelled():
             raise Cancelled
 
     def reset(self) -> None:
-        """Forget everything, because another robot was read."""
-        self.state = State(folder=self.state.folder, place=self.state.place)
+        """Discard everything remembered, because another robot was read."""
+        self.state = SessionState(folder=self.state.folder, place=self.state.place)
         self._robot = self._equations = None
 
-    def value_of(self, name: str) -> float:
-        """Return the value of a symbol, assigned here or in the model. Raises ExpressionError."""
+    def symbol_value(self, name: str) -> float:
+        """Return the value of a symbol, assigned in this session or in the model. Raises ExpressionError."""
         if name in self.state.given:
             return self.state.given[name]
         try:
@@ -204,12 +204,12 @@ class Workspace:
         )
 
     def path(self, name: str) -> str:
-        """Return the path of a file to read; relative names are looked up in the session's folder, its output folder,
+        """Return the path of a file to read; relative names are searched in the session's folder, its output folder,
         and the robot's folder."""
-        places = [os.path.join(self.state.folder, name), self.target(name), *self._paths_near_robot(name)]
+        places = [os.path.join(self.state.folder, name), self.target(name), *self._paths_in_robot_folder(name)]
         return name if os.path.isabs(name) else next(filter(os.path.exists, places), places[0])
 
-    def _paths_near_robot(self, name: str) -> list[str]:
+    def _paths_in_robot_folder(self, name: str) -> list[str]:
         try:
             origin = self.host.context().model.origin
         except ModelError:  # there is no robot yet
@@ -220,13 +220,13 @@ class Workspace:
         """Return the path of a file to write."""
         return name if os.path.isabs(name) else os.path.join(self.state.place or self.state.folder, name)
 
-    def number(self, tree: Tree) -> float:
-        """Evaluate a number with the values assigned here."""
-        return number(tree, self.value_of)
+    def evaluate_number(self, tree: Tree) -> float:
+        """Evaluate a number with the values assigned in this session."""
+        return evaluate_number(tree, self.symbol_value)
 
-    def index(self, tree: Tree) -> int:
+    def evaluate_integer(self, tree: Tree) -> int:
         """Evaluate an integer. Raises ExpressionError."""
-        x = self.number(tree)
+        x = self.evaluate_number(tree)
         if x != int(x):
-            raise refused(tree, f"The index {x:g} is not an integer.", "Write an integer.")
+            raise error_at(tree, f"The index {x:g} is not an integer.", "Write an integer.")
         return int(x)

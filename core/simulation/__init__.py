@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["METHODS", "Method", "Run", "Settings", "Statistics", "simulate"]
 
-__getattr__ = later.names(
+__getattr__ = later.lazy_attributes(
     __name__,
     {
         "methods": ("METHODS",),

@@ -26,27 +26,34 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.row_forces import grown
+from core.constraints.row_forces import sticking_force_change
 from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, parse
-from core.model.model import refuse_unknown_kinds
-from core.model.parameters import environment
-from core.simulation.equations.joint_forces import Torque, constant, names_of
-from core.simulation.events.contact_columns import FRICTION, STOP_FORCE, WITHHELD, modes_differ, row_of, summed
+from core.model.model import check_kinds_known
+from core.model.parameters import parameter_values
+from core.simulation.equations.joint_forces import Torque, constant_forces, formula_names
+from core.simulation.events.contact_columns import (
+    FRICTION,
+    STOP_FORCE,
+    WITHHELD,
+    cumulative_columns,
+    modes_differ,
+    row_columns,
+)
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.run.contact_channels import ContactChannels, ContactElement
-from core.simulation.run.driver_jumps import refuse_jumps
+from core.simulation.run.driver_jumps import check_driver_jumps
 from core.simulation.run.initial_state import start_state
 from core.simulation.run.run import Run, Statistics
-from core.simulation.run.settings import AUTOMATIC_FACTORS, Values, checked_settings, plain_torque
-from core.simulation.simulator import Job
+from core.simulation.run.settings import AUTOMATIC_FACTORS, Values, check_settings, plain_torque
+from core.simulation.simulator import SimulationJob
 
 Array = NDArray[np.float64]
 
 
-class Slices:
-    """Integrates a machine slice by slice from any state."""
+class SliceIntegrator:
+    """Integrates a machine slice by slice, starting from any state."""
 
     def __init__(
         self,
@@ -63,28 +70,28 @@ class Slices:
     ) -> None:
         """Prepare the equations. y (nq + nv + nx,): a state representative of those to come, at the time `start`; h:
         length of slices, s; duration: s, step sizes are chosen as in a run of this length; max_steps: step limit per
-        slice; all else as for `checked_settings`.
+        slice; all else as for `check_settings`.
 
         Raises KinetostatError if the settings or the machine do not fit.
         """
         whole = {**chosen, "output": None, "start": start, "torque": torque, "max_steps": max_steps}
-        refuse_jumps(mech, checked_settings(mech, duration, **whole))
-        self._chosen, self._duration = checked_settings(mech, h, **{**whole, "output": h}), duration
-        self._job = Job(mech, self._chosen, y, torque, closed_forms)
+        check_driver_jumps(mech, check_settings(mech, duration, **whole))
+        self._chosen, self._duration = check_settings(mech, h, **{**whole, "output": h}), duration
+        self._job = SimulationJob(mech, self._chosen, y, torque, closed_forms)
         self._job.budget = max_steps
         self._last: Run | None = None
         """The slice before, if it ended well."""
 
-    def go(self, y: Array, start: float, h: float, u: Array | None = None) -> Run:
+    def integrate_slice(self, y: Array, start: float, h: float, u: Array | None = None) -> Run:
         """Integrate from y = (q, v, x) for h seconds and return a run of two samples. Applies the torque given at
         construction or, instead, joint forces u (nv,) that are constant over the slice.
 
         y fulfils what holds the machine. Raises SimulationError when the motion cannot go on.
         """
         began, job = time.perf_counter(), self._job
-        kept = self._last if u is None and self._continues(y, start, h) else None
+        kept = self._last if u is None and self._can_continue(y, start, h) else None
         if kept is None:
-            job.begin_anew(y, start)
+            job.restart(y, start)
             free = start + self._duration, self._chosen.step or self._duration
             job.state.end, job.state.limit = free if u is None else (start + h, h)
         if u is not None:
@@ -96,10 +103,10 @@ class Slices:
         self._last = None
         pieces = [] if kept is None else [_last_sample(kept)]
         while done < 2:
-            piece, happened = job.piece(done, 2 - done)
+            piece, happened = job.compute_piece(done, 2 - done)
             error = None
             if job.watched:
-                piece, error = job.agreeing_samples(piece)
+                piece, error = job.keep_agreeing_samples(piece)
             if error is None and happened:
                 error = job.error(happened)
             if error is not None:
@@ -109,11 +116,11 @@ class Slices:
             done = state.sample
         steps, rejected, calls = state.accepted - before[0], state.rejected - before[1], state.calls - before[2]
         seconds, cpu = time.perf_counter() - began, job.cpu - used
-        costs = Statistics(steps, rejected, calls, seconds=seconds, cpu=cpu, notes=job.all_notes())
-        self._last = _joined_runs(pieces, costs)
+        costs = Statistics(steps, rejected, calls, seconds=seconds, cpu=cpu, notes=job.collect_notes())
+        self._last = _join_runs(pieces, costs)
         return self._last
 
-    def _continues(self, y: Array, start: float, h: float) -> bool:
+    def _can_continue(self, y: Array, start: float, h: float) -> bool:
         """Return True if the state was not changed since the previous slice, so that the integrator may continue."""
         last = self._last
         if last is None or last.time[-1] != start or start + h > self._job.state.end:
@@ -129,7 +136,7 @@ def _last_sample(run: Run) -> Run:
     return replace(run, **{name: getattr(run, name)[-1:] for name in ARRAYS})
 
 
-def _joined_runs(pieces: list[Run], statistics: Statistics) -> Run:
+def _join_runs(pieces: list[Run], statistics: Statistics) -> Run:
     arrays: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in ARRAYS}
     return replace(pieces[0], statistics=statistics, **arrays)
 
@@ -140,9 +147,9 @@ STIFFNESS = (2.0 * math.pi * 2.0) ** 2
 """Stiffness of the pull per kilogram of the machine, 1/s²: the whole machine swings on it at 2 Hz."""
 DAMPING_RATIO = 0.7
 MOST_STEPS = 5_000
-"""Largest number of integrator steps per slice; a machine that needs more cannot be shown in real time."""
+"""Largest number of integrator steps per slice; a machine that needs more cannot be simulated in real time."""
 HELD = {FRICTION: "stick", STOP_FORCE: "closed", WITHHELD: "at limit"}
-"""Contact state in which a row is active, by the kind of its force."""
+"""Contact state in which a row is active, for each kind of its force."""
 DURATION = 10.0
 """s: step sizes are chosen as for a run of this length unless another is given."""
 
@@ -186,7 +193,7 @@ class Live:
 
         Raises KinetostatError if the state, the settings or the forces do not fit the machine.
         """
-        refuse_unknown_kinds(mech.model.expanded)
+        check_kinds_known(mech.model.expanded)
         self.mech, self.parameters = mech, dict(parameters or {})
         self.damping, self._dampings = damping, set[float]()
         """Of the last: rates that have acted."""
@@ -194,8 +201,8 @@ class Live:
         self.pull: Pull | None = None
         self._p = mech.parameter_values(self.parameters)
         self._torque = torque
-        self._given = constant(mech, torque)
-        self._formulas = None if self._given is not None else _compiled_formulas(mech, torque, self._p)  # type: ignore[arg-type]
+        self._given = constant_forces(mech, torque)
+        self._formulas = None if self._given is not None else _compile_formulas(mech, torque, self._p)  # type: ignore[arg-type]
         self._strength = STIFFNESS * _total_mass(mech)
         self._settings: dict[str, Any] = {
             "method": method,
@@ -208,15 +215,15 @@ class Live:
             "closing": closing,
             "factorisation": factorisation,
         }
-        self._free: Slices | None = None
-        self._forced: Slices | None = None
+        self._free: SliceIntegrator | None = None
+        self._forced: SliceIntegrator | None = None
         self._rows: list[Run] = []
         self._things: dict[str, tuple[int, ContactElement]] | None = None
         self.seconds = 0.0
         """Time of calculation so far, s."""
-        self.q, self.v, self.x = self._state(q0, v0, x0)
+        self.q, self.v, self.x = self._initial_state(q0, v0, x0)
 
-    def _state(self, q0: Values, v0: Values, x0: Values = None) -> tuple[Array, Array, Array]:
+    def _initial_state(self, q0: Values, v0: Values, x0: Values = None) -> tuple[Array, Array, Array]:
         """Return the initial state of a run with these values."""
         y = start_state(self.mech, q0, v0, self._p, self.time, x0)
         last = self.mech.nq + self.mech.nv
@@ -233,17 +240,17 @@ class Live:
         if self.pull is not None:
             self.pull = self.pull._replace(target=np.array(target, dtype=float))
 
-    def release(self) -> None:
+    def release_grip(self) -> None:
         """Release the gripped body."""
         self.pull = None
 
-    def place(self, q: Values, v: Values = None) -> None:
-        """Set the pose by hand, and the speeds it had in the hand, given as in `simulate`. Loops are closed, speeds
-        made consistent, and force element states set to rest.
+    def set_pose(self, q: Values, v: Values = None) -> None:
+        """Set the pose by hand, together with the speeds that the hand gave it, as arguments of `simulate`. Loops are
+        closed, speeds made consistent, and force element states set to rest.
 
         Raises KinetostatError if the loops do not close, or the values do not fit.
         """
-        q, v, _ = self._state(q, np.zeros(self.mech.nv) if v is None else v)
+        q, v, _ = self._initial_state(q, np.zeros(self.mech.nv) if v is None else v)
         # angles go on counting turns from where they were
         x = np.asarray(self.mech.x_rest(q, p=self._p, t=self.time, v=v, near=self.x))
         self.q, self.v, self.x = q, v, x
@@ -268,22 +275,22 @@ class Live:
     def _advance_slice(self, h: float) -> None:
         y = np.concatenate([self.q, self.v, self.x])
         if self.damping > 0.0 or self.pull is not None:
-            tau = self._forces(h)
-            self._forced = self._forced or self._prepared_slices(y, h, np.zeros(self.mech.nv))
-            run = self._forced.go(y, self.time, h, tau)
+            tau = self._slice_forces(h)
+            self._forced = self._forced or self._prepare_slices(y, h, np.zeros(self.mech.nv))
+            run = self._forced.integrate_slice(y, self.time, h, tau)
         else:
-            self._free = self._free or self._prepared_slices(y, h, self._torque)
-            run = self._free.go(y, self.time, h)
+            self._free = self._free or self._prepare_slices(y, h, self._torque)
+            run = self._free.integrate_slice(y, self.time, h)
         if self.damping > 0.0:
             self._dampings.add(self.damping)
         self.seconds += run.statistics.seconds
         self._rows.append(run)
         self.q, self.v, self.x, self.time = run.q[-1], run.v[-1], run.x[-1], float(run.time[-1])
 
-    def _prepared_slices(self, y: Array, h: float, torque: Torque) -> Slices:
-        return Slices(self.mech, y, h, torque=torque, start=self.time, max_steps=MOST_STEPS, **self._settings)
+    def _prepare_slices(self, y: Array, h: float, torque: Torque) -> SliceIntegrator:
+        return SliceIntegrator(self.mech, y, h, torque=torque, start=self.time, max_steps=MOST_STEPS, **self._settings)
 
-    def _forces(self, h: float) -> Array:
+    def _slice_forces(self, h: float) -> Array:
         """Return the joint forces (nv,) of this slice."""
         if self._given is not None:
             tau = self._given.copy()
@@ -329,23 +336,23 @@ class Live:
         return sum(float(run.time[-1] - run.time[0]) for run in self._rows)
 
     @property
-    def modes(self) -> dict[str, str]:
+    def contact_states(self) -> dict[str, str]:
         """Return the present contact states in joints, such as "elbow.friction" → "stick"."""
         if not self._rows:
             return {}
         last = self._rows[-1]
         if self._things is None:
-            self._things = ContactChannels(self.mech, self._p, last).things
+            self._things = ContactChannels(self.mech, self._p, last).contact_elements
         return {
-            name: thing.words[int(thing.codes(row_of(last.modes[-1:], k))[0])]
+            name: thing.words[int(thing.codes(row_columns(last.modes[-1:], k))[0])]
             for name, (k, thing) in self._things.items()
         }
 
     @property
     def first_slip(self) -> tuple[str, float] | None:
-        """Return (joint, N): the sticking joint that would slip first, and the pull force at which it would, if only
-        the pull grows and all other joints keep their states; None if none would or nothing pulls."""
-        modes = self.modes
+        """Return (joint, N): the sticking joint that would slip first if only the pull grew, and the pull force at
+        which it would, all other joints keeping their contact states; None if none would slip or nothing pulls."""
+        modes = self.contact_states
         sticks = [(name, *thing) for name, thing in (self._things or {}).items() if modes[name] == "stick"]
         if self.pull is None or not sticks or not (now := float(np.linalg.norm(self.pull.force))):
             return None
@@ -358,7 +365,7 @@ class Live:
                 continue
             own = slice(k, k + thing.width)
             more, rate = grows[own], float(np.linalg.norm(grows[own]))
-            holds = np.array([row_of(last.modes[-1:], i)[0, FRICTION] for i in range(k, k + thing.width)])
+            holds = np.array([row_columns(last.modes[-1:], i)[0, FRICTION] for i in range(k, k + thing.width)])
             limit = abs(rows[k].static_bounds[1 if more[0] > 0.0 else 0])
             if limit == 0.0 or rate <= 1e-6 * limit:  # of a clutch it changes with time
                 continue
@@ -379,7 +386,9 @@ class Live:
             for i in range(k, k + thing.width)
         ]
         x = self.x if len(self.x) else None
-        return grown(self.mech.compiled, self.q, self.v, pulled, sorted(set(held)), self._p, self.time, x)
+        return sticking_force_change(
+            self.mech.compiled, self.q, self.v, pulled, sorted(set(held)), self._p, self.time, x
+        )
 
     @property
     def states(self) -> dict[str, float]:
@@ -387,13 +396,13 @@ class Live:
         return dict(zip(self.mech.x_names, self.x.tolist(), strict=True))
 
     @property
-    def dampings(self) -> tuple[float, ...]:
-        """Return the rates of artificial damping that have acted so far, 1/s."""
+    def damping_rates(self) -> tuple[float, ...]:
+        """Return the rates of artificial damping used so far, 1/s."""
         return tuple(sorted(self._dampings))
 
     def _notes(self) -> tuple[str, ...]:
         found = dict.fromkeys(note for run in self._rows for note in run.notes)
-        rates = " and ".join(f"{rate:g}" for rate in self.dampings)
+        rates = " and ".join(f"{rate:g}" for rate in self.damping_rates)
         damped = f"Artificial damping of {rates} per second was added: the real machine moves differently."
         return (*((damped,) if rates else ()), *found)
 
@@ -403,12 +412,12 @@ class Live:
         if not self._rows:
             return None
         first = self._rows[0]
-        kept = with_new_samples(self._rows)
+        kept = index_new_samples(self._rows)
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(run, name)[begin:] for run, begin in kept])
             for name in ("time", "q", "v", "a", "tau", "x")
         }
-        arrays["modes"] = accumulated_modes(kept)
+        arrays["modes"] = accumulate_modes(kept)
         steps = sum(run.statistics.steps for run in self._rows)
         evaluations = sum(run.statistics.evaluations for run in self._rows)
         settings = dataclasses.replace(
@@ -422,22 +431,22 @@ class Live:
         return dataclasses.replace(first, settings=settings, statistics=done, **arrays)
 
 
-def with_new_samples(slices: Sequence[Run]) -> list[tuple[Run, int]]:
-    """Return each slice with the index of its first new sample: a slice begins where the previous one ended, but a pull
-    may have changed contact states at once."""
+def index_new_samples(slices: Sequence[Run]) -> list[tuple[Run, int]]:
+    """Return each slice with the index of its first new sample: a slice begins with the last sample of the previous
+    one, unless a pull has changed contact states there."""
     found = [(slices[0], 0)]
     for before, run in itertools.pairwise(slices):
         found.append((run, 0 if modes_differ(before.modes[-1:], run.modes[:1]) else 1))
     return found
 
 
-def accumulated_modes(kept: Sequence[tuple[Run, int]]) -> Array:
+def accumulate_modes(slices: Sequence[tuple[Run, int]]) -> Array:
     """Join the mode columns (n, m) of slices, with sums accumulated from one slice to the next."""
     parts, total = list[Array](), np.zeros(0)
-    if not kept[0][0].modes.size:
-        return kept[0][0].modes
-    for run, begin in kept:
-        part, sums = run.modes.copy(), summed(run.modes.shape[1])
+    if not slices[0][0].modes.size:
+        return slices[0][0].modes
+    for run, begin in slices:
+        part, sums = run.modes.copy(), cumulative_columns(run.modes.shape[1])
         if len(total):
             part[:, sums] += total - part[0, sums]
         total = part[-1, sums]
@@ -448,17 +457,20 @@ def accumulated_modes(kept: Sequence[tuple[Run, int]]) -> Array:
 def _total_mass(mech: Mechanism) -> float:
     """Return the mass of all bodies, kg; 1 for a machine that has inertias but no mass."""
     values = mech.model.values()
-    from core.model.parameters import value_of
+    from core.model.parameters import evaluate_field
 
-    total = sum(float(value_of(body.mass, values)) for body in mech.model.expanded.bodies)
+    total = sum(float(evaluate_field(body.mass, values)) for body in mech.model.expanded.bodies)
     return total if math.isfinite(total) and total > 0.0 else 1.0
 
 
-def _compiled_formulas(mech: Mechanism, torque: Mapping[str, float | str], p: Array) -> Any:
+def _compile_formulas(mech: Mechanism, torque: Mapping[str, float | str], p: Array) -> Any:
     """Compile joint forces of which some are formulas: (t, q, v) → (nv,)."""
     t, q, v = ca.SX.sym("t"), ca.SX.sym("q", mech.nq), ca.SX.sym("v", mech.nv)
     given = dict(zip(mech.p_names, map(float, p), strict=True))
-    known = {**environment(mech.model.parameters, given), **names_of(mech, t, ca.vertsplit(q), ca.vertsplit(v))}
+    known = {
+        **parameter_values(mech.model.parameters, given),
+        **formula_names(mech, t, ca.vertsplit(q), ca.vertsplit(v)),
+    }
     forces: list[Any] = [0.0] * mech.nv
     for name, value in torque.items():
         forces[mech.v_names.index(name)] = evaluate(parse(value), known) if isinstance(value, str) else value

@@ -11,31 +11,31 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from core.constraints.bearing_friction import LOCKING, locking_note
+from core.constraints.bearing_friction import LOCKING, multiple_solutions_note
 from core.constraints.joint_rows import first_invalid_friction_error
 from core.constraints.redundant_drivers import has_redundant_drivers
 from core.constraints.row_forces import self_locking_factor
 from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.model import Model
-from core.model.model import refuse_unknown_kinds
-from core.model.validation.possible_numbers import energy_adding_dampers
+from core.model.model import check_kinds_known
+from core.model.validation.possible_numbers import notes_on_negative_damping
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
 from core.simulation.equations.joint_forces import Torque
 from core.simulation.machine_code.outcome import FINE, NOT_FINITE, PAUSED, STIFF
-from core.simulation.machine_code.records import place_of
+from core.simulation.machine_code.records import array_address
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.methods.method import STIFF as STIFF_METHOD
 from core.simulation.methods.step_state import TOLD
-from core.simulation.run.begun_run import LARGEST_PIECE, begun
-from core.simulation.run.driver_jumps import refuse_jumps
-from core.simulation.run.early_ends import EndedRun, contradiction_at, early_end_error
+from core.simulation.run.begun_run import LARGEST_PIECE, prepare_run
+from core.simulation.run.driver_jumps import check_driver_jumps
+from core.simulation.run.early_ends import EndedRun, contradiction_error_at, early_end_error
 from core.simulation.run.initial_state import start_state
-from core.simulation.run.run import CANCELLED, GrowingRun, Run, Statistics, part
-from core.simulation.run.run_notes import driven_beyond, switch_notes
-from core.simulation.run.settings import AUTOMATIC_FACTORS, Array, Settings, Values, checked_settings
+from core.simulation.run.run import CANCELLED, GrowingRun, Run, Statistics, select_samples
+from core.simulation.run.run_notes import find_exceeded_limits, find_switch_notes
+from core.simulation.run.settings import AUTOMATIC_FACTORS, Array, Settings, Values, check_settings
 from core.simulation.stepping import advance_adaptive, advance_fixed
 
 PIECE = 0.05
@@ -123,12 +123,12 @@ def simulate(
     """
     began = time.perf_counter()
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
-    refuse_unknown_kinds(mech.model.expanded)
+    check_kinds_known(mech.model.expanded)
     options = (method, step, rtol, atol, output, start, parameters, torque, max_steps, closing, factorisation)
-    chosen = checked_settings(mech, duration, *options)
+    chosen = check_settings(mech, duration, *options)
     y = start_state(mech, q0, v0, mech.parameter_values(parameters), start, x0)
-    refuse_jumps(mech, chosen)
-    job = Job(mech, chosen, y, torque, closed_forms)
+    check_driver_jumps(mech, chosen)
+    job = SimulationJob(mech, chosen, y, torque, closed_forms)
     job.prepared = time.perf_counter() - began
     recorder = None
     if file is not None:
@@ -137,10 +137,10 @@ def simulate(
         recorder = RunFile(file, mech, chosen, channels)
     job.watch = watch or _no_progress
     try:
-        return job.work(recorder, progress or _no_progress, cancelled or _never_cancelled)
+        return job.compute_run(recorder, progress or _no_progress, cancelled or _never_cancelled)
     except KeyboardInterrupt as stop:
         if job.grown is not None:
-            stop.run = job.finished(recorder, CANCELLED)  # type: ignore[attr-defined]
+            stop.run = job.finish_run(recorder, CANCELLED)  # type: ignore[attr-defined]
         raise
 
 
@@ -155,11 +155,11 @@ def _never_cancelled() -> bool:
 BOOLE = np.array([7.0, 32.0, 12.0, 32.0, 7.0]) / 90.0
 """Weights of Boole's rule for values at the quarters of a step."""
 LOOKS = 5
-"""Number of samples per piece at which jamming by friction is checked."""
+"""Number of samples per piece that are checked for jamming by friction."""
 Samples = tuple[Any, ...]
 """Arrays of a run, from its times on."""
 UNKNOWN = Statistics()
-"""Statistics of a piece."""
+"""Placeholder for the statistics of a piece."""
 NUMBER = 8
 """Size of a number in bytes."""
 KEPT = (
@@ -169,16 +169,16 @@ KEPT = (
 """State variables of a run that are kept when its method changes."""
 
 
-class Job:
+class SimulationJob:
     """A run in progress, from y = (q, v, x) on."""
 
     def __init__(
-        self, mech: Mechanism, chosen: Settings, y: Array, torque: Torque, closed_forms: bool | None = None
+        self, mech: Mechanism, settings: Settings, y: Array, torque: Torque, closed_forms: bool | None = None
     ) -> None:
-        self.mech, self.chosen = mech, chosen
+        self.mech, self.chosen = mech, settings
         self._torque, self._closed_forms = torque, closed_forms
-        self.notes = tuple(energy_adding_dampers(mech.model.expanded, mech.model.values(chosen.parameters)))
-        self._begin(chosen, y)
+        self.notes = tuple(notes_on_negative_damping(mech.model.expanded, mech.model.values(settings.parameters)))
+        self._set_up(settings, y)
         self.pieces: deque[Run] = deque(maxlen=2)
         """The last two."""
         self.grown: GrowingRun | None = None
@@ -196,35 +196,35 @@ class Job:
         self.watched = has_redundant_drivers(mech.compiled, y[: mech.nq], self.p)
         """True if drivers must be watched because several of them move the same coordinate."""
 
-    def _begin(self, chosen: Settings, y: Array) -> None:
+    def _set_up(self, settings: Settings, y: Array) -> None:
         """Set up equations and memory for a method that begins at y."""
-        mech, rule = self.mech, chosen.rule
-        self.p = chosen.values_of(mech.p_names)
+        mech, rule = self.mech, settings.integration_method
+        self.p = settings.values_of(mech.p_names)
         self.equations = CompiledEquations(
             mech, self._torque, self.p, y, self._closed_forms, rule.implicit, rule.adaptive
         )
-        switches = switch_notes(mech, self._torque, chosen)
+        switches = find_switch_notes(mech, self._torque, settings)
         self.notes = tuple(dict.fromkeys((*self.notes, *self.equations.notes, *switches)))
-        self.begun = begun(self.equations, chosen, y)
+        self.begun = prepare_run(self.equations, settings, y)
         self.state = self.begun.state
         self._advance = (advance_adaptive if rule.adaptive else advance_fixed).call
-        self._times_at, self._forces_at = place_of(self.state.times), place_of(self.equations.u)
+        self._times_at, self._forces_at = array_address(self.state.times), array_address(self.equations.u)
         self._allocate_samples(min(FIRST_PIECE, len(self.state.times)))
         self._first = self.state.words.copy()
 
     def _allocate_samples(self, count: int) -> None:
         """Allocate memory for the samples of a piece."""
         self._room, self._sampled = np.empty((count, len(self.state.y))), np.empty((2, count, self.mech.nv))
-        self._room_at, at = place_of(self._room), place_of(self._sampled)
+        self._room_at, at = array_address(self._room), array_address(self._sampled)
         self._sampled_at = at, self._forces_at, at + NUMBER * count * self.mech.nv
 
-    def begin_anew(self, y: Array, time: float) -> None:
-        """Restart from another state, with the method already found to suit the machine."""
+    def restart(self, y: Array, time: float) -> None:
+        """Restart from another state, with the integration method that has already proved suitable."""
         self.state.words[:] = self._first
         self.state.time = time
         self.state.y[:] = self.state.new[:] = y
         self.state.events[:] = 0.0
-        self.equations.release()
+        self.equations.free_mode_variables()
         if self.equations.contact_rows is not None:
             from core.simulation.events.contact_changes import BEGINS
             from core.simulation.events.contact_steps import begin_entry
@@ -233,7 +233,7 @@ class Job:
             begin_entry(self.state.place)
 
     def _handle_stiffness(self) -> None:
-        """React to stiffness of the machine: switch to the stiff method, if the settings allow it, and add a note."""
+        """React to a machine that proved stiff: switch to the stiff method if the settings allow it, and add a note."""
         before, forces = self.state, self.equations.u
         log, rows = self.begun.log, self.equations.contact_rows
         since = f"The machine is stiff: from t = {before.time:.6g} s on "
@@ -243,17 +243,17 @@ class Job:
             self.notes += (f"{since}{shortest}, whatever the tolerances. Use the method {STIFF_METHOD}.",)
             return
         # from the step under way on, at whose beginning the state stands
-        self._begin(dataclasses.replace(self.chosen, method=STIFF_METHOD), before.y)
+        self._set_up(dataclasses.replace(self.chosen, method=STIFF_METHOD), before.y)
         self.equations.u[:] = forces
         for name in KEPT:
             setattr(self.state, name, getattr(before, name))
         if not np.array_equal(self.state.times, before.times):
             self.state.times[:] = before.times
         if log is not None:
-            self._carry_over(log, rows)
+            self._carry_over_contact_state(log, rows)
         self.notes += (f"{since}it was integrated with {METHODS[STIFF_METHOD].title} ({STIFF_METHOD}).",)
 
-    def _carry_over(self, log: ContactLog, rows: ContactRows | None) -> None:
+    def _carry_over_contact_state(self, log: ContactLog, rows: ContactRows | None) -> None:
         """Carry over the contact states and energy sums from before a change of method."""
         now, other = self.begun.log, self.equations.contact_rows
         assert now is not None
@@ -263,21 +263,23 @@ class Job:
         for name in ("struck", "bounces", "stiffness"):
             getattr(other, name)[:] = getattr(rows, name)
 
-    def work(self, recorder: Recorder | None, progress: Callable[[float], None], cancelled: Callable[[], bool]) -> Run:
+    def compute_run(
+        self, recorder: Recorder | None, progress: Callable[[float], None], cancelled: Callable[[], bool]
+    ) -> Run:
         """Compute all pieces and return the run; raises SimulationError."""
         total, size, done = len(self.state.times), FIRST_PIECE, 0
         error: SimulationError | None = None
         ended = ""
         while done < total and error is None and not ended:
-            piece, happened = self.piece(done, min(size, total - done))
+            piece, happened = self.compute_piece(done, min(size, total - done))
             done = self.state.sample
             if self.watched:
-                piece, error = self.agreeing_samples(piece)
-            error = self.keep(piece) or error or self.wrong_friction(piece)
+                piece, error = self.keep_agreeing_samples(piece)
+            error = self.append_piece(piece) or error or self.wrong_friction_error(piece)
             if recorder is not None:
                 recorder.append(piece)
             self._note_jamming(piece)
-            self.watch(self.so_far)
+            self.watch(self.current_run)
             progress(done / total)
             if error is None and happened:
                 error = self.error(happened)
@@ -286,7 +288,7 @@ class Job:
             growth = min(PIECE / max(self.lasted, 1e-6), 4.0)
             size = int(min(max(size * growth, 1.0), LARGEST_PIECE))
             self.budget = int(min(max(self.budget * growth, LEAST_STEPS), STEPS))
-        run = self.finished(recorder, str(error) if error else ended)
+        run = self.finish_run(recorder, str(error) if error else ended)
         if error is not None:
             error.run = run
             raise error
@@ -295,23 +297,23 @@ class Job:
     def _note_jamming(self, piece: Run) -> None:
         """Add a note, once, on where reaction-dependent friction jams."""
         modes = self.equations.joint_modes
-        if not modes.bearings or not len(piece.time) or any(LOCKING in note for note in self.notes):
+        if not modes.rows_with_bearing_friction or not len(piece.time) or any(LOCKING in note for note in self.notes):
             return
         for k in np.unique(np.linspace(0, len(piece.time) - 1, LOOKS).astype(int)):
             state = piece.q[k], piece.v[k], piece.tau[k], self.p, float(piece.time[k]), piece.x[k]
             if (factor := self_locking_factor(self.mech.compiled, *state)) >= 1.0:
-                self.notes += (locking_note(modes, float(piece.time[k]), factor),)
+                self.notes += (multiple_solutions_note(modes, float(piece.time[k]), factor),)
                 return
 
-    def keep(self, piece: Run) -> SimulationError | None:
-        """Append a piece to the run; returns the error if there is no space for it."""
+    def append_piece(self, piece: Run) -> SimulationError | None:
+        """Append a piece to the run; returns an error if there is no disk space for it."""
         try:
             if self.grown is None:
                 self.grown = GrowingRun(piece)
             else:
                 self.grown.extend(piece)
         except OSError as problem:
-            what = f"There is no space to store more of the run: {problem.strerror or problem}."
+            what = f"There is no disk space to store the rest of the run: {problem.strerror or problem}."
             remedy = (
                 "Free space on the disk of temporary files (or set TMPDIR to another folder), or increase the time "
                 "between samples."
@@ -321,19 +323,19 @@ class Job:
         return None
 
     @property
-    def so_far(self) -> Run:
-        """Return the run up to now."""
+    def current_run(self) -> Run:
+        """Return the part of the run computed so far."""
         assert self.grown is not None
         return self.grown.run
 
-    def finished(self, recorder: Recorder | None, ended: str) -> Run:
-        """Return the run up to now, and complete its file."""
-        run = self.run(ended)
+    def finish_run(self, recorder: Recorder | None, end_reason: str) -> Run:
+        """Return the run computed so far, and complete its file."""
+        run = self.run(end_reason)
         if recorder is not None:
             recorder.finish(run)
         return run
 
-    def piece(self, first: int, count: int) -> tuple[Run, int]:
+    def compute_piece(self, first: int, count: int) -> tuple[Run, int]:
         """Compute the next samples; returns them and the outcome code (0: normal)."""
         began = time.perf_counter()
         samples, happened = self._advance_piece(first, count)
@@ -357,11 +359,11 @@ class Job:
         happened = self._timed_call(self._advance, state.place, self._room_at, count)
         self._dependent = self.equations.system.dependent == 1
         if self.begun.log is not None:
-            return self._logged(happened)
+            return self._read_log(happened)
         made = state.sample - first
         out, times = self._room[:made], state.times[first : first + made]
         times_at = self._times_at + NUMBER * first
-        with self.equations.released():
+        with self.equations.with_free_mode_variables():
             place = self.equations.system.place
             bad = self._timed_call(sampled_accelerations.call, place, made, times_at, self._room_at, *self._sampled_at)
         a, tau = self._sampled[:, :made].copy()
@@ -378,7 +380,7 @@ class Job:
         q, v, x = out[:, : mech.nq].copy(), out[:, mech.nq : last].copy(), out[:, last:].copy()
         return (times, q, v, a, tau, UNKNOWN, x), happened
 
-    def _logged(self, happened: int) -> tuple[Samples, int]:
+    def _read_log(self, outcome: int) -> tuple[Samples, int]:
         """Return the samples since the last piece from the log of contact rows, with both sides of contact changes, and
         the outcome code."""
         log = self.begun.log
@@ -386,14 +388,14 @@ class Job:
         rows = log.rows[: log.used].copy()
         log.used = log.changes = 0
         time, q, v, x, a, tau, modes = [rows[columns] for columns in self._columns]
-        if log.broken and happened in (FINE, PAUSED, STIFF):
-            self.state.time, happened = time[-1], NOT_FINITE
-        if happened == STIFF:
+        if log.broken and outcome in (FINE, PAUSED, STIFF):
+            self.state.time, outcome = time[-1], NOT_FINITE
+        if outcome == STIFF:
             self._handle_stiffness()
-            happened = PAUSED
-        return (time, q, v, a, tau, UNKNOWN, x, modes), happened
+            outcome = PAUSED
+        return (time, q, v, a, tau, UNKNOWN, x, modes), outcome
 
-    def run(self, ended: str) -> Run:
+    def run(self, end_reason: str) -> Run:
         """Return the run up to now, with its statistics."""
         state = self.state
         steps = state.accepted
@@ -405,25 +407,25 @@ class Job:
             state.longest,
             self.seconds,
             self.prepared,
-            ended,
+            end_reason,
             state.jacobians,
             state.factorisations,
             self.cpu,
-            self.all_notes(),
+            self.collect_notes(),
         )
         assert self.grown is not None
-        run = self.grown.settled(statistics)
-        beyond = driven_beyond(run)
+        run = self.grown.finish(statistics)
+        beyond = find_exceeded_limits(run)
         return dataclasses.replace(run, statistics=statistics._replace(notes=(*statistics.notes, *beyond)))
 
-    def all_notes(self) -> tuple[str, ...]:
+    def collect_notes(self) -> tuple[str, ...]:
         """Return all notes on how the run was computed."""
         lost = self.mech.model.left_out
         more = f" And {len(lost) - MOST_LOST} more." if len(lost) > MOST_LOST else ""
-        read = f"Not simulated, because the model file was read without it: {' '.join(lost[:MOST_LOST])}{more}"
+        read = f"Parts of the model file that were not read and so not simulated: {' '.join(lost[:MOST_LOST])}{more}"
         return *((read,) if lost else ()), *self.notes, *self.equations.contact_notes
 
-    def error(self, happened: int) -> SimulationError:
+    def error(self, outcome: int) -> SimulationError:
         """Return the error for a run that ended early."""
         stand = EndedRun(
             self.mech,
@@ -437,17 +439,18 @@ class Job:
             self._dependent,
             self.watched,
         )
-        return early_end_error(stand, happened)
+        return early_end_error(stand, outcome)
 
-    def wrong_friction(self, piece: Run) -> SimulationError | None:
+    def wrong_friction_error(self, piece: Run) -> SimulationError | None:
         """Return the error for samples at which friction formulas have invalid values; None if all are valid."""
         rows = self.equations.joint_modes.rows
         return first_invalid_friction_error(self.mech.compiled, rows, piece.time, piece.q, piece.v, piece.x, self.p)
 
-    def agreeing_samples(self, piece: Run) -> tuple[Run, SimulationError | None]:
-        """Return the samples up to the first at which drivers contradict each other, and the error if there is one."""
+    def keep_agreeing_samples(self, piece: Run) -> tuple[Run, SimulationError | None]:
+        """Return the samples up to the first at which drivers contradict each other, and the error; None if they never
+        do."""
         for k, t in enumerate(piece.time):
-            error = contradiction_at(self.mech, self.p, float(t), np.concatenate([piece.q[k], piece.v[k]]))
+            error = contradiction_error_at(self.mech, self.p, float(t), np.concatenate([piece.q[k], piece.v[k]]))
             if error is not None:
-                return part(piece, slice(k)), error
+                return select_samples(piece, slice(k)), error
         return piece, None

@@ -1,4 +1,4 @@
-"""Main loop of a run in machine code: takes steps and evaluates samples from them.
+"""Main loop of a run in machine code: takes steps and evaluates the samples within them.
 
 Methods with variable steps take steps as long as they like; samples are taken within them from the continuous
 extension, so that steps do not depend on how many are wanted (`advance_adaptive`). Fixed steps are equal parts of the
@@ -15,18 +15,19 @@ from typing import Any
 import numpy as np
 
 from core.simulation.equations.event_indicators import set_modes
-from core.simulation.equations.system import copy
+from core.simulation.equations.system import copy_array
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch, view_rows
 from core.simulation.machine_code.outcome import FINE, NOT_FINITE, PAUSED, STIFF, TOO_MANY
-from core.simulation.methods.step_state import STIFF_EVIDENCE, derivative, load_state, project
+from core.simulation.methods.step_state import STIFF_EVIDENCE, compute_derivative, load_state, project
 
 MANY_STEPS = 50_000
-"""Number of remaining steps above which stiffness matters: fewer take less time than a change of method."""
+"""Number of remaining steps above which stiffness matters; with fewer, a change of method would take longer than the
+steps."""
 
 
 @native
-def note_step(state: int, h: float) -> None:
+def record_step_length(state: int, h: float) -> None:
     """Record the longest and the shortest step."""
     w = load_state(state)
     w.longest = max(w.longest, h)
@@ -34,7 +35,7 @@ def note_step(state: int, h: float) -> None:
 
 
 @native
-def fixed_step(state: int, t: float, h: float) -> Any:
+def take_fixed_step(state: int, t: float, h: float) -> Any:
     """Take one step of a Runge–Kutta method without error estimate."""
     w = load_state(state)
     y, k = w.y, w.k
@@ -44,7 +45,7 @@ def fixed_step(state: int, t: float, h: float) -> Any:
             for m in range(i):
                 x += w.A[i, m] * k[m, j]
             w.new[j] = y[j] + h * x
-        if not derivative(state, t + w.rows[1, i] * h, w.new, k[i]):
+        if not compute_derivative(state, t + w.rows[1, i] * h, w.new, k[i]):
             return False
     for j in range(len(y)):
         x = 0.0
@@ -55,7 +56,7 @@ def fixed_step(state: int, t: float, h: float) -> Any:
 
 
 @native
-def reach_sample(state: int, sample: int) -> Any:
+def step_to_sample(state: int, sample: int) -> Any:
     """Take equal steps from one sample to the next, none longer than the limit."""
     w = load_state(state)
     begin, end = w.times[sample - 1], w.times[sample]
@@ -77,22 +78,22 @@ def reach_sample(state: int, sample: int) -> Any:
                 return happened
             w.accepted += 1
             w.part += 1
-            note_step(state, h)
+            record_step_length(state, h)
             continue
         if w.step_of != 0:
             w.taken = h
             well = call_entry(w.step_of, state, t, 0, 0) == FINE
         else:
-            well = fixed_step(state, t, h)
+            well = take_fixed_step(state, t, h)
         if not well:
-            copy(w.k[0], w.failed)
+            copy_array(w.k[0], w.failed)
             return NOT_FINITE
         happened = project(state, t + h, w.y, nothing)
         if happened != FINE:
             return happened
         w.accepted += 1
         w.part += 1
-        note_step(state, h)
+        record_step_length(state, h)
     w.time = end
     w.part = 0
     return FINE
@@ -108,19 +109,19 @@ def are_finite(y: Any) -> Any:
 
 
 @entry
-def advance_fixed(state: int, place: int, rows: int) -> int:
+def advance_fixed(state: int, samples: int, rows: int) -> int:
     """Advance with fixed steps until the (rows, n) samples at an address are full or the step budget is used up."""
     w = load_state(state)
-    out = view_rows(place, rows, len(w.y))
+    out = view_rows(samples, rows, len(w.y))
     for row in range(rows):
         sample = w.sample
         if sample > 0:
-            happened = reach_sample(state, sample)
+            happened = step_to_sample(state, sample)
             if happened != FINE:
                 return happened
         if not are_finite(w.y):
             return NOT_FINITE
-        copy(w.y, out[row])
+        copy_array(w.y, out[row])
         if w.keep_of != 0:
             call_entry(w.keep_of, state, w.time, address_of(out[row]), 0)
         w.sample += 1
@@ -147,29 +148,29 @@ def take_step(state: int) -> Any:
     if happened != FINE:
         return happened
     reach, end = w.reach, w.end
-    note_step(state, reach - t)
+    record_step_length(state, reach - t)
     w.reach = end if reach >= end - 1e-14 * abs(end) else reach
     w.between = 1
     return FINE
 
 
 @entry
-def advance_adaptive(state: int, place: int, rows: int) -> int:
+def advance_adaptive(state: int, samples: int, rows: int) -> int:
     """Advance with variable steps until the (rows, n) samples at an address are full. w.new and w.reach are the end of
     the step that samples are taken from; w.between is 0 before the first step."""
     w = load_state(state)
-    out, row = view_rows(place, rows, len(w.y)), 0
+    out, row = view_rows(samples, rows, len(w.y)), 0
     # in turn: a sample, if one lies in the step there is; else the next step
     while row < rows:
         sample = w.sample
         t, reach, time = w.time, w.reach, w.times[sample]
         if sample == 0 or (w.between == 1 and time <= reach):
             if sample == 0:
-                copy(w.y, out[row])
+                copy_array(w.y, out[row])
             elif time == reach:
-                copy(w.new, out[row])
+                copy_array(w.new, out[row])
             else:
-                theta, at = (time - t) / w.taken, place + 8 * row * len(w.y)
+                theta, at = (time - t) / w.taken, samples + 8 * row * len(w.y)
                 happened = call_entry(w.within_of, state, theta, at, 0)
                 if happened != FINE:
                     return happened
@@ -177,7 +178,7 @@ def advance_adaptive(state: int, place: int, rows: int) -> int:
                 call_entry(w.keep_of, state, time, address_of(out[row]), 0)
                 free_modes(state)
             elif w.sliding > 0 and row < len(w.slid):
-                derivative(state, time, out[row], w.slid[row])
+                compute_derivative(state, time, out[row], w.slid[row])
                 free_modes(state)
             row += 1
             w.sample += 1
@@ -185,12 +186,12 @@ def advance_adaptive(state: int, place: int, rows: int) -> int:
         if w.between == 1:
             # the step is used up: its end is the beginning of the next
             w.time = reach
-            copy(w.new, w.y)
+            copy_array(w.new, w.y)
             w.between = 0
             known = w.stages > 1 and w.projected == 0 and w.jumped == 0
             w.fresh, w.jumped = 1 if known else 0, 0
             if w.fresh == 1:  # the last stage is the first of the next step
-                copy(w.k[w.stages - 1], w.k[0])
+                copy_array(w.k[w.stages - 1], w.k[0])
         happened = take_step(state)
         if happened != FINE:
             return happened
@@ -199,7 +200,7 @@ def advance_adaptive(state: int, place: int, rows: int) -> int:
 
 @native
 def free_modes(state: int) -> None:
-    """Free the mode variables between steps: samples of the last step lie before its event."""
+    """Free the mode variables between steps, because samples within the last step lie before its event."""
     w = load_state(state)
     none = scratch(w.events.shape[1])
     for k in range(len(none)):
@@ -208,7 +209,7 @@ def free_modes(state: int) -> None:
 
 
 @native
-def take_back(state: int) -> None:
+def undo_step(state: int) -> None:
     """Undo the step taken, so that it can be tried again with its length."""
     w = load_state(state)
     w.accepted -= 1
@@ -219,8 +220,8 @@ def take_back(state: int) -> None:
 
 
 @native
-def again(state: int, h: float) -> Any:
-    """Repeat the step taken with the length h."""
+def repeat_step(state: int, h: float) -> Any:
+    """Repeat the step taken, with the length h."""
     w = load_state(state)
     end = w.end
     if w.taken_back != 0:
@@ -236,13 +237,13 @@ def again(state: int, h: float) -> Any:
 
 @native
 def is_limited_by_stability(state: int) -> Any:
-    """Return true if stability limits the steps so much that very many are left to go."""
+    """Return true if stability limits the step size so strongly that very many steps remain."""
     w = load_state(state)
     return w.stiff_steps >= STIFF_EVIDENCE and w.end - w.time > MANY_STEPS * w.taken
 
 
 @native
-def begin_anew(state: int) -> None:
+def reset_history(state: int) -> None:
     """Discard the history of steps and the derivative at the present state."""
     w = load_state(state)
     w.fresh = 0

@@ -1,4 +1,4 @@
-"""Backends that compute chunks of a study: this thread, subprocesses, or a Dask cluster.
+"""Backends that compute chunks of a study: in this thread, in subprocesses, or on a Dask cluster.
 
 A backend takes chunks and gives finished ones back, in any order. The numbers are the same everywhere: a row depends on
 its values alone.
@@ -16,34 +16,34 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from core.apart.talk import Line, Task
-from core.apart.work_process import Left, Lost, WorkProcess
+from core.apart.talk import TaskConnection, WorkerTask
+from core.apart.work_process import AbandonedTask, LostTask, WorkProcess
 from core.errors import KinetostatError, SimulationError
 from core.files.followed_files import content_fingerprints
-from core.files.formats import reloaded_model
-from core.files.sent_model import NO_KINDS, absolute, register_packed_kinds
+from core.files.formats import reload_model
+from core.files.sent_model import NO_KINDS, absolute_path, register_packed_kinds
 from core.later import dataclass
 from core.model import Model
 from core.studies.declaration import Declaration, read_declaration
-from core.studies.sample_rows import LOST, Machine, Rows
+from core.studies.sample_rows import LOST, Rows, StudyMachine
 
 Array = NDArray[np.float64]
 REPLY_SLACK = 30.0
-"""Time beyond the limit of its rows after which an unresponsive process is ended, s."""
+"""Time in s beyond the time limit of its rows after which an unresponsive process is terminated."""
 MOST_UNREADY = 3
-"""Number of consecutive processes that may end before they are ready; then the study is aborted."""
+"""Number of consecutive processes that may end before they are ready; one more aborts the study."""
 
 
 class Chunk(NamedTuple):
-    """Rows to compute: indices, values, and how many processes crashed on them."""
+    """Rows to compute: their indices, their values, and the number of processes that crashed on them."""
 
     places: NDArray[np.int64]
     values: Array
     lost: int = 0
 
 
-class Finished(NamedTuple):
-    """Finished chunk with its computing time, s, or the error that stopped the whole backend."""
+class FinishedChunk(NamedTuple):
+    """Finished chunk with its computing time, s, or the error that stopped the backend."""
 
     chunk: Chunk
     rows: Rows | None
@@ -64,7 +64,7 @@ class Backend(Protocol):
         """Queue a chunk."""
         ...
 
-    def next(self, timeout: float) -> Finished | None:
+    def next_finished_chunk(self, timeout: float) -> FinishedChunk | None:
         """Return the next finished chunk; None if there is none within the timeout, s."""
         ...
 
@@ -73,20 +73,20 @@ class Backend(Protocol):
         ...
 
 
-def compute(machine: Machine, chunk: Chunk) -> Finished:
+def compute_chunk(machine: StudyMachine, chunk: Chunk) -> FinishedChunk:
     """Compute a chunk in this thread."""
     import time
 
     began = time.perf_counter()
-    return Finished(chunk, machine.rows(chunk.values), time.perf_counter() - began)
+    return FinishedChunk(chunk, machine.rows(chunk.values), time.perf_counter() - began)
 
 
-class Serial:
+class SerialBackend:
     """Backend that computes in the calling thread."""
 
     workers, least = 1, 0.0
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: StudyMachine) -> None:
         self._machine = machine
         self._waiting: list[Chunk] = []
 
@@ -94,18 +94,18 @@ class Serial:
         """Queue a chunk."""
         self._waiting.append(chunk)
 
-    def next(self, timeout: float) -> Finished | None:
-        """Compute the next chunk."""
-        return compute(self._machine, self._waiting.pop(0)) if self._waiting else None
+    def next_finished_chunk(self, timeout: float) -> FinishedChunk | None:
+        """Compute the next chunk in this thread and return it."""
+        return compute_chunk(self._machine, self._waiting.pop(0)) if self._waiting else None
 
     def close(self) -> None:
         """Do nothing, as there is nothing to shut down."""
         self._waiting.clear()
 
 
-class Processes:
-    """Backend of subprocesses with low priority and one thread of linear algebra each. kinds : packed user-defined
-    kinds that the machine uses"""
+class ProcessBackend:
+    """Backend of subprocesses with low priority, each with a single thread for linear algebra. kinds : packed
+    user-defined kinds that the machine uses"""
 
     least = 0.0
 
@@ -113,7 +113,7 @@ class Processes:
         self.workers = workers
         self._declaration, self._kinds = declaration, kinds
         self._chunks: queue.SimpleQueue[Chunk | None] = queue.SimpleQueue()
-        self._finished: queue.SimpleQueue[Finished] = queue.SimpleQueue()
+        self._finished: queue.SimpleQueue[FinishedChunk] = queue.SimpleQueue()
         self._ends = self._lost = False
         self._unready = 0
         self._processes = [WorkProcess() for _ in range(workers)]
@@ -126,21 +126,21 @@ class Processes:
     @property
     def process_ids(self) -> list[int]:
         """Process ids of the live processes."""
-        return [each.id for each in self._processes if each.id is not None]
+        return [each.process_id for each in self._processes if each.process_id is not None]
 
     def submit(self, chunk: Chunk) -> None:
         """Queue a chunk."""
         self._chunks.put(chunk)
 
-    def next(self, timeout: float) -> Finished | None:
+    def next_finished_chunk(self, timeout: float) -> FinishedChunk | None:
         """Return the next finished chunk."""
         try:
             return self._finished.get(timeout=timeout)
         except queue.Empty:
             return None
 
-    def take_back(self) -> Chunk | None:
-        """Withdraw a chunk that no process has started; None if all are started, or a row has crashed a process."""
+    def withdraw_chunk(self) -> Chunk | None:
+        """Withdraw a chunk that no process has started; None if all are started, or if a row has crashed a process."""
         try:
             return None if self._lost else self._chunks.get_nowait()
         except queue.Empty:
@@ -157,65 +157,66 @@ class Processes:
             thread.join(timeout=5.0)
 
     def _run_process(self, process: WorkProcess) -> None:
-        """Run one process, restarted after a crash; if no process can start, end the study."""
-        text = replace(self._declaration, origin=absolute(self._declaration.origin)).text
+        """Run one process and restart it after a crash; if no process can start, end the study."""
+        text = replace(self._declaration, origin=absolute_path(self._declaration.origin)).text
         while not self._ends and (chunk := self._chunks.get()) is not None:
             process.silence = self._declaration.limit * (len(chunk.places) + 1) + REPLY_SLACK
             try:
-                answer = process.ask(ChunkTask(text, self._kinds, chunk), lambda: self._ends)
+                answer = process.run_task(ChunkTask(text, self._kinds, chunk), lambda: self._ends)
             except OSError as error:
-                self._finished.put(Finished(chunk, None, 0.0, _process_error(str(error.strerror or error))))
+                self._finished.put(FinishedChunk(chunk, None, 0.0, _make_process_error(str(error.strerror or error))))
                 return
             except Exception as error:
-                self._finished.put(Finished(chunk, None, 0.0, error))
+                self._finished.put(FinishedChunk(chunk, None, 0.0, error))
                 continue
-            if isinstance(answer, Left):
+            if isinstance(answer, AbandonedTask):
                 return
-            if not isinstance(answer, Lost):
+            if not isinstance(answer, LostTask):
                 self._finished.put(answer)
                 continue
             self._unready = 0 if answer.ready else self._unready + 1
             if self._unready >= MOST_UNREADY:
-                self._finished.put(Finished(chunk, None, 0.0, _process_error(f"a process {answer.how}")))
+                self._finished.put(FinishedChunk(chunk, None, 0.0, _make_process_error(f"a process {answer.how}")))
                 return
             if answer.ready:
-                self._requeue(chunk)
+                self._requeue_in_halves(chunk)
             else:  # no row has to do with it
                 self._chunks.put(chunk)
 
-    def _requeue(self, chunk: Chunk) -> None:
-        """Requeue the rows of a crashed process by halves; a single row that crashes repeatedly counts as failed."""
+    def _requeue_in_halves(self, chunk: Chunk) -> None:
+        """Split the rows of a crashed process in halves and queue them again; a single row that crashes repeatedly
+        counts as failed."""
         self._lost = True
-        for half in halves(chunk):
+        for half in split_chunk_in_halves(chunk):
             if len(half.places) == 1 and half.lost > 2:
-                self._finished.put(Finished(half, failed_rows_of(half), 0.0))
+                self._finished.put(FinishedChunk(half, failure_rows(half), 0.0))
             else:
                 self._chunks.put(half)
 
 
 @dataclass(frozen=True)
-class ChunkTask(Task):
-    """Task of a subprocess: compute a chunk. text, kinds : declaration with an absolute origin, and packed user-defined
-    kinds"""
+class ChunkTask(WorkerTask):
+    """Task of a subprocess: compute a chunk. text, kinds : declaration with an absolute path of its model, and packed
+    user-defined kinds"""
 
     text: str
     kinds: bytes
     chunk: Chunk
 
-    def done(self, line: Line) -> Finished:
-        return compute(_machine(self.text, self.kinds), self.chunk)
+    def execute(self, line: TaskConnection) -> FinishedChunk:
+        return compute_chunk(_load_machine(self.text, self.kinds), self.chunk)
 
 
-def _process_error(why: str) -> SimulationError:
+def _make_process_error(reason: str) -> SimulationError:
     return SimulationError(
-        f"No process of the study could be started: {why}.",
+        f"No process of the study could be started: {reason}.",
         where="study",
         remedy="Fix the cause, or compute with one core.",
     )
 
 
-def halves(chunk: Chunk) -> list[Chunk]:
-    """Split a chunk that crashed a process in halves, to try again."""
+def split_chunk_in_halves(chunk: Chunk) -> list[Chunk]:
+    """Split a chunk that crashed a process in two halves, to be computed again."""
     n = len(chunk.places)
     if n == 1:
         return [chunk._replace(lost=chunk.lost + 1)]
@@ -223,8 +224,8 @@ def halves(chunk: Chunk) -> list[Chunk]:
     return [Chunk(chunk.places[part], chunk.values[part], chunk.lost if n > 2 else 1) for part in parts]
 
 
-def failed_rows_of(chunk: Chunk) -> Rows:
-    """Return the failure result of a row that crashes processes."""
+def failure_rows(chunk: Chunk) -> Rows:
+    """Return the result that marks a row as failed because it crashes processes."""
     said = {0: ("The process computing this row crashed three times.", "")}
     return Rows(np.full((1, 0), np.nan), np.array([LOST], dtype=np.int8), said)
 
@@ -232,33 +233,37 @@ def failed_rows_of(chunk: Chunk) -> Rows:
 # ------------------------------------------------------------------------------------------------ Dask
 
 
-def _machine(text: str, kinds: bytes) -> Machine:
-    """Return the machine of a declaration, rebuilt if its files changed."""
-    return _cached_machine(text, kinds, content_fingerprints(_model(text, kinds)))
+def _load_machine(declaration_text: str, packed_kinds: bytes) -> StudyMachine:
+    """Return the machine of a declaration; it is rebuilt if its files have changed."""
+    return _cached_machine(
+        declaration_text, packed_kinds, content_fingerprints(_load_model(declaration_text, packed_kinds))
+    )
 
 
 @lru_cache(maxsize=2)
-def _cached_machine(text: str, kinds: bytes, _contents: tuple[str, ...]) -> Machine:
-    return Machine(read_declaration(text))
+def _cached_machine(declaration_text: str, packed_kinds: bytes, _contents: tuple[str, ...]) -> StudyMachine:
+    return StudyMachine(read_declaration(declaration_text))
 
 
 @lru_cache(maxsize=2)
-def _model(text: str, kinds: bytes) -> Model:
-    register_packed_kinds(kinds)
-    declared = read_declaration(text)
-    return reloaded_model(declared.model, declared.origin)
+def _load_model(declaration_text: str, packed_kinds: bytes) -> Model:
+    register_packed_kinds(packed_kinds)
+    declared = read_declaration(declaration_text)
+    return reload_model(declared.model, declared.origin)
 
 
-def compute_on_worker(text: str, kinds: bytes, places: Array, values: Array) -> Any:
+def compute_on_worker(declaration_text: str, packed_kinds: bytes, row_indices: Array, values: Array) -> Any:
     """Compute a chunk on a worker of a cluster; errors are returned as objects."""
     try:
-        found = compute(_machine(text, kinds), Chunk(np.asarray(places), np.asarray(values)))
+        found = compute_chunk(
+            _load_machine(declaration_text, packed_kinds), Chunk(np.asarray(row_indices), np.asarray(values))
+        )
         return found.rows, found.seconds
     except KinetostatError as error:
         return error, 0.0
 
 
-def versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
     """Return the versions of the packages that influence numerical results."""
     import casadi
     import llvmlite
@@ -269,8 +274,8 @@ def versions() -> dict[str, str]:
     return {**found, "NumPy": np.__version__, "SciPy": scipy.__version__}
 
 
-class Dask:
-    """Backend of a `distributed` cluster, by the address of its scheduler. kinds : as in `Processes`"""
+class DaskBackend:
+    """Backend of a `distributed` cluster, given by the address of its scheduler. kinds : as in `ProcessBackend`"""
 
     least = 0.15
     WAIT = 10.0
@@ -287,21 +292,21 @@ class Dask:
         try:
             make: Any = Client
             self._client: Any = make(address, timeout=self.WAIT, set_as_default=False)
-            there = self._client.run(versions)
+            there = self._client.run(package_versions)
         except (OSError, TimeoutError, ValueError, ImportError) as error:
             raise SimulationError(
                 f"The scheduler at {address} cannot be used: {error}.",
                 where="cluster",
                 remedy="Start it with 'dask scheduler' and workers with 'dask worker ADDRESS', or compute here.",
             ) from None
-        here = versions()
+        here = package_versions()
         for worker, found in there.items():
             if found != here:
                 said = ", ".join(
                     f"{name} {found.get(name)} (here {here[name]})" for name in here if found.get(name) != here[name]
                 )
                 raise SimulationError(
-                    f"The worker {worker} has other versions: {said}.",
+                    f"The worker {worker} has different package versions: {said}.",
                     where="cluster",
                     remedy="Install the same versions there.",
                 )
@@ -312,7 +317,7 @@ class Dask:
                 remedy=f"Start some with 'dask worker {address}', or compute here.",
             )
         self.workers = sum(each["nthreads"] for each in self._client.scheduler_info(n_workers=-1)["workers"].values())
-        self._finished: queue.SimpleQueue[Finished] = queue.SimpleQueue()
+        self._finished: queue.SimpleQueue[FinishedChunk] = queue.SimpleQueue()
         self._futures: dict[Any, Chunk] = {}
 
     def submit(self, chunk: Chunk) -> None:
@@ -332,36 +337,38 @@ class Dask:
             from distributed.scheduler import KilledWorker
 
             if isinstance(error, KilledWorker):
-                for half in halves(chunk):
+                for half in split_chunk_in_halves(chunk):
                     if len(half.places) == 1 and half.lost > 2:
-                        self._finished.put(Finished(half, failed_rows_of(half), 0.0))
+                        self._finished.put(FinishedChunk(half, failure_rows(half), 0.0))
                     else:
                         self.submit(half)
                 return
-            self._finished.put(Finished(chunk, None, 0.0, _cluster_error(error)))
+            self._finished.put(FinishedChunk(chunk, None, 0.0, _make_cluster_error(error)))
             return
         wrong = rows if isinstance(rows, Exception) else None
-        self._finished.put(Finished(chunk, None if wrong else rows, seconds, wrong))
+        self._finished.put(FinishedChunk(chunk, None if wrong else rows, seconds, wrong))
 
-    def next(self, timeout: float) -> Finished | None:
+    def next_finished_chunk(self, timeout: float) -> FinishedChunk | None:
         """Return the next finished chunk."""
         try:
             return self._finished.get(timeout=timeout)
         except queue.Empty:
             if self._client.status not in ("running", "connecting"):
                 nothing = Chunk(np.zeros(0, dtype=np.int64), np.zeros((0, 0)))
-                return Finished(nothing, None, 0.0, _cluster_error(self._client.status))
+                return FinishedChunk(nothing, None, 0.0, _make_cluster_error(self._client.status))
             return None
 
     def close(self) -> None:
-        """Drop unstarted chunks, and leave the cluster."""
+        """Drop chunks that have not started, and disconnect from the cluster."""
         futures, self._futures = list(self._futures), {}
         if self._client.status == "running":
             self._client.cancel(futures, force=True)
         self._client.close(timeout=2.0)
 
 
-def _cluster_error(why: object) -> SimulationError:
+def _make_cluster_error(reason: object) -> SimulationError:
     return SimulationError(
-        f"The cluster can no longer be reached ({why}).", where="cluster", remedy="Resume there, or on this computer."
+        f"The cluster can no longer be reached ({reason}).",
+        where="cluster",
+        remedy="Resume there, or on this computer.",
     )

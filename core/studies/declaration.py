@@ -1,6 +1,5 @@
-"""Declaration of a study as plain data, with the same text for the same study, and the probability distributions of its
-varied values, by their quantile functions.
-"""
+"""Declaration of a study as plain data, which gives the same text for the same study, and the probability distributions
+of its varied values, defined by their quantile functions."""
 
 from __future__ import annotations
 
@@ -18,15 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import ModelError, near_misses
+from core.errors import ModelError, suggest_names
 
 Array = NDArray[np.float64]
 
 _TEXT = re.compile(r"\s*([a-z]+)\s*\(([^()]*)\)\s*")
 HOW = ("random", "latin", "sobol")
 KINDS = ("runs", "poses", "targets", "linear systems")
-"""Kinds of studies. runs: simulations; poses: positions by coordinates; targets: positions of a frame, by inverse
-kinematics; linear systems: small motions about the reference configuration."""
+"""Kinds of studies. runs: simulations; poses: positions given by coordinates; targets: positions of a frame, reached by
+inverse kinematics; linear systems: small motions about the reference configuration."""
 OPTIONS = ("duration", "step", "rtol", "atol")
 """Options of runs that a study may vary."""
 MOST_ROWS = 5_000_000
@@ -51,7 +50,7 @@ class Distribution(NamedTuple):
         return f"{self.kind}({', '.join(f'{x:.6g}' for x in self.numbers)})"
 
 
-class Kind(NamedTuple):
+class DistributionKind(NamedTuple):
     """Kind of distribution: names of its parameters, quantile function, and check of parameters that returns an error
     text ("" if valid)."""
 
@@ -60,7 +59,7 @@ class Kind(NamedTuple):
     wrong: Callable[..., str]
 
 
-def _normal(u: Array, mean: float, deviation: float) -> Array:
+def _normal_quantiles(u: Array, mean: float, deviation: float) -> Array:
     """Compute quantiles of the normal distribution by Wichura's AS 241 (Applied Statistics 37, 1988) from Python's
     library, since importing SciPy's takes 0.2 s."""
     u = np.asarray(u, dtype=float)
@@ -68,7 +67,7 @@ def _normal(u: Array, mean: float, deviation: float) -> Array:
     return np.asarray(mean + deviation * parts.reshape(u.shape))
 
 
-def _triangular(u: Array, low: float, peak: float, high: float) -> Array:
+def _triangular_quantiles(u: Array, low: float, peak: float, high: float) -> Array:
     span, left = high - low, peak - low
     below = low + np.sqrt(u * span * left)
     above = high - np.sqrt((1.0 - u) * span * (high - peak))
@@ -76,69 +75,71 @@ def _triangular(u: Array, low: float, peak: float, high: float) -> Array:
 
 
 DISTRIBUTION_KINDS = {
-    "normal": Kind(("mean", "deviation"), _normal, lambda m, s: "" if s > 0.0 else "the deviation must be positive"),
-    "lognormal": Kind(
+    "normal": DistributionKind(
+        ("mean", "deviation"), _normal_quantiles, lambda m, s: "" if s > 0.0 else "the deviation must be positive"
+    ),
+    "lognormal": DistributionKind(
         ("median", "deviation"),
-        lambda u, median, s: np.asarray(median * np.exp(_normal(u, 0.0, s))),
+        lambda u, median, s: np.asarray(median * np.exp(_normal_quantiles(u, 0.0, s))),
         lambda m, s: "" if m > 0.0 and s > 0.0 else "median and deviation (of the logarithm) must be positive",
     ),
-    "uniform": Kind(
+    "uniform": DistributionKind(
         ("low", "high"),
         lambda u, low, high: np.asarray(low + u * (high - low)),
         lambda low, high: "" if low < high else "low must be less than high",
     ),
-    "triangular": Kind(
+    "triangular": DistributionKind(
         ("low", "peak", "high"),
-        _triangular,
+        _triangular_quantiles,
         lambda low, peak, high: "" if low <= peak <= high and low < high else "low ≤ peak ≤ high must hold",
     ),
 }
 
 
-def _checked_distribution(kind: str, *numbers: float) -> Distribution:
+def _make_distribution(kind: str, *numbers: float) -> Distribution:
     names = DISTRIBUTION_KINDS[kind].names
     if len(numbers) != len(names):
         raise ModelError(f"{kind} takes {len(names)} numbers.", remedy=f"Write {kind}({', '.join(names)}).")
     if not all(math.isfinite(x) for x in numbers) or (wrong := DISTRIBUTION_KINDS[kind].wrong(*numbers)):
         wrong = wrong if all(math.isfinite(x) for x in numbers) else "all numbers must be finite"
         raise ModelError(
-            f"{kind}{numbers} is not a distribution: {wrong}.", where=kind, remedy="Change its parameters."
+            f"{kind}{numbers} is not a valid distribution: {wrong}.", where=kind, remedy="Change its parameters."
         )
     return Distribution(kind, tuple(map(float, numbers)))
 
 
 def normal(mean: float, deviation: float) -> Distribution:
     """Return a normal (Gaussian) distribution."""
-    return _checked_distribution("normal", mean, deviation)
+    return _make_distribution("normal", mean, deviation)
 
 
 def lognormal(median: float, deviation: float) -> Distribution:
     """Return a log-normal distribution; deviation : of the logarithm."""
-    return _checked_distribution("lognormal", median, deviation)
+    return _make_distribution("lognormal", median, deviation)
 
 
 def uniform(low: float, high: float) -> Distribution:
     """Return a uniform distribution between two values."""
-    return _checked_distribution("uniform", low, high)
+    return _make_distribution("uniform", low, high)
 
 
 def triangular(low: float, peak: float, high: float) -> Distribution:
     """Return a triangular distribution that rises from low to the peak and falls to high."""
-    return _checked_distribution("triangular", low, peak, high)
+    return _make_distribution("triangular", low, peak, high)
 
 
-def distribution_of(text: str, number: Callable[[str], float] = float) -> Distribution:
-    """Parse a distribution such as "normal(2, 0.05)"; `number` parses one of its numbers.
+def parse_distribution(text: str, parse_number: Callable[[str], float] = float) -> Distribution:
+    """Parse a distribution such as "normal(2, 0.05)"; `parse_number` converts one of its numbers.
 
     Raises ModelError naming what is wrong.
     """
     found = _TEXT.fullmatch(text)
     if found is None or found[1] not in DISTRIBUTION_KINDS:
         known = ", ".join(f"{kind}({', '.join(each.names)})" for kind, each in DISTRIBUTION_KINDS.items())
-        remedy = near_misses(found[1], DISTRIBUTION_KINDS) if found else f"Write one of {known}."
+        remedy = suggest_names(found[1], DISTRIBUTION_KINDS) if found else f"Write one of {known}."
         raise ModelError(f"'{text}' is not a distribution.", remedy=remedy)
     try:
-        return _checked_distribution(found[1], *(number(part.strip()) for part in found[2].split(",")))
+        return _make_distribution(found[1], *(parse_number(part.strip()) for part in found[2].split(",")))
     except ValueError:
         raise ModelError(f"'{text}' contains a value that is not a number.", remedy="Write numbers in SI.") from None
 
@@ -146,22 +147,24 @@ def distribution_of(text: str, number: Callable[[str], float] = float) -> Distri
 # ------------------------------------------------------------------------------------------- points in a cube
 
 
-def points(count: int, dimensions: int, seed: int, how: str) -> Array:
-    """Return (count, dimensions) points inside the unit cube, reproducible by the seed.
+def unit_cube_points(count: int, dimensions: int, seed: int, method: str) -> Array:
+    """Return (count, dimensions) points in the unit cube, reproducible by the seed.
 
     random : each row has a generator of its own, SeedSequence(seed, row), so that a longer study begins with a shorter
     one; latin : Latin hypercube; sobol : scrambled (Owen), which is balanced for powers of two
     """
-    if how not in HOW:
-        raise ModelError(f"There is no sampling method '{how}'.", where="how", remedy=f"Use one of {', '.join(HOW)}.")
-    if how == "random":
+    if method not in HOW:
+        raise ModelError(
+            f"There is no sampling method '{method}'.", where="how", remedy=f"Use one of {', '.join(HOW)}."
+        )
+    if method == "random":
         rows = (np.random.SeedSequence(seed, spawn_key=(row,)) for row in range(count))
         found = np.array([np.random.Generator(np.random.PCG64(each)).random(dimensions) for each in rows])
     else:
         from scipy.stats import qmc
 
         rng = np.random.default_rng(seed)
-        if how == "sobol":
+        if method == "sobol":
             drawn = qmc.Sobol(dimensions, rng=rng)
             found = drawn.random_base2(math.ceil(math.log2(max(count, 1))))[:count]
         else:
@@ -169,7 +172,7 @@ def points(count: int, dimensions: int, seed: int, how: str) -> Array:
     return np.clip(found.reshape(count, dimensions), 2.0**-54, 1.0 - 2.0**-53)
 
 
-def correlated(u: Array, correlation: Sequence[Sequence[float]]) -> Array:
+def correlate_points(u: Array, correlation: Sequence[Sequence[float]]) -> Array:
     """Transform points of the unit cube so that their normal scores have a correlation matrix (Gaussian copula).
 
     Raises ModelError for a matrix that is none.
@@ -191,7 +194,7 @@ def correlated(u: Array, correlation: Sequence[Sequence[float]]) -> Array:
 
 
 @dataclass(frozen=True)
-class Axis:
+class StudyAxis:
     """Axis of a study: names of columns that vary together, and their values, row by row. how : "grid" and "list" have
     values; others are drawn from distributions, with count, seed and correlation matrix."""
 
@@ -214,31 +217,32 @@ class Axis:
             return np.array(self.values, dtype=float).reshape(len(self.values), len(self.names))
         if self.how == "saltelli":
             return self._saltelli_design()
-        u = points(self.count, len(self.names), self.seed, self.how)
-        return self._quantiles(correlated(u, self.correlation) if self.correlation else u)
+        u = unit_cube_points(self.count, len(self.names), self.seed, self.how)
+        return self._values_at_quantiles(correlate_points(u, self.correlation) if self.correlation else u)
 
-    def _quantiles(self, u: Array) -> Array:
+    def _values_at_quantiles(self, u: Array) -> Array:
         return np.stack([d.quantile(u[:, k]) for k, d in enumerate(self.distributions)], axis=1)
 
     def _saltelli_design(self) -> Array:
-        """Return Saltelli's blocks A, B and each A with one column of B, concatenated: (base · (d + 2), d)."""
+        """Return Saltelli's blocks A, B and, for each column, A with that column of B, concatenated: (base · (d + 2),
+        d)."""
         d = len(self.names)
-        u = points(self.count // (d + 2), 2 * d, self.seed, "sobol")
+        u = unit_cube_points(self.count // (d + 2), 2 * d, self.seed, "sobol")
         a, b = u[:, :d], u[:, d:]
         mixed = [np.where(np.arange(d) == k, b, a) for k in range(d)]
-        return self._quantiles(np.concatenate([a, b, *mixed]))
+        return self._values_at_quantiles(np.concatenate([a, b, *mixed]))
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """Declaration of a study. model : text of the document; kind : of `KINDS`; axes : sets whose Cartesian product the
-    rows are, the last fastest; record : formulas by name; curves : (channel, interval in s) by name; options : of
-    `simulate`; frame : of targets; limit : s, after which a sample is aborted."""
+    """Declaration of a study. model : text of the document; kind : of `KINDS`; axes : sets of rows whose Cartesian
+    product is computed, the last fastest; record : formulas by name; curves : (channel, interval in s) by name; options
+    : of `simulate`; frame : of targets; limit : s, after which a row is aborted."""
 
     model: str
     origin: str
     kind: str
-    axes: tuple[Axis, ...] = ()
+    axes: tuple[StudyAxis, ...] = ()
     record: dict[str, str] = field(default_factory=dict)
     curves: dict[str, tuple[str, float]] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
@@ -260,16 +264,16 @@ class Declaration:
             raise ModelError(
                 f"The study would have {count} rows; {MOST_ROWS} is the limit.",
                 where="study",
-                remedy="Take fewer values of a grid, or samples in place of it.",
+                remedy="Use fewer grid values, or random samples instead of a grid.",
             )
         return count
 
     def values(self) -> Array:
-        """Return the values (size, columns), identical on all computers."""
-        return self._values
+        """Return the values (size, columns), the same on all computers."""
+        return self._compute_values
 
     @cached_property
-    def _values(self) -> Array:
+    def _compute_values(self) -> Array:
         tables = [axis.rows() for axis in self.axes]
         count = self.size
         if len(tables) == 1:
@@ -279,7 +283,7 @@ class Declaration:
 
     @cached_property
     def text(self) -> str:
-        """Return the declaration as JSON, identical for the same study."""
+        """Return the declaration as JSON, the same for the same study."""
         return json.dumps(asdict(self))  # the order of columns counts
 
     @cached_property
@@ -292,7 +296,7 @@ def read_declaration(text: str) -> Declaration:
     """Parse a declaration. Raises ModelError for an invalid text."""
     try:
         found = json.loads(text)
-        axes = tuple(_axis(each) for each in found.pop("axes"))
+        axes = tuple(_read_axis(each) for each in found.pop("axes"))
         curves = {name: (str(channel), float(every)) for name, (channel, every) in found.pop("curves").items()}
         return Declaration(
             axes=axes, curves=curves, **{f.name: found[f.name] for f in fields(Declaration) if f.name in found}
@@ -303,23 +307,23 @@ def read_declaration(text: str) -> Declaration:
         ) from None
 
 
-def _axis(found: Mapping[str, Any]) -> Axis:
-    def deep(rows: Any) -> tuple[tuple[float, ...], ...]:
+def _read_axis(data: Mapping[str, Any]) -> StudyAxis:
+    def to_nested_tuples(rows: Any) -> tuple[tuple[float, ...], ...]:
         return tuple(tuple(map(float, row)) for row in rows)
 
-    drawn = tuple(Distribution(str(kind), tuple(map(float, numbers))) for kind, numbers in found["distributions"])
-    return Axis(
-        tuple(map(str, found["names"])),
-        deep(found["values"]),
-        str(found["how"]),
+    drawn = tuple(Distribution(str(kind), tuple(map(float, numbers))) for kind, numbers in data["distributions"])
+    return StudyAxis(
+        tuple(map(str, data["names"])),
+        to_nested_tuples(data["values"]),
+        str(data["how"]),
         drawn,
-        int(found["count"]),
-        int(found["seed"]),
-        deep(found["correlation"]),
+        int(data["count"]),
+        int(data["seed"]),
+        to_nested_tuples(data["correlation"]),
     )
 
 
-def differences(old: Declaration, new: Declaration) -> list[str]:
+def describe_differences(old: Declaration, new: Declaration) -> list[str]:
     """Describe the differences between two declarations."""
     said = []
     for each in fields(Declaration):

@@ -1,5 +1,5 @@
-"""Run of a study's row as measures need it, with further quantities computed from samples on demand. Measures of the
-final state alone, such as `at(tool.position.x, end)`, are evaluated for many rows at once.
+"""Run of a study's row in the form that measures need; further quantities are computed from its samples when they are
+requested. Measures of the final state alone, such as `at(tool.position.x, end)`, are evaluated for many rows at once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.joint_modes import JointModes
+from core.constraints.joint_modes import JointRowTable
 from core.mechanism import Mechanism
 from core.model.formula.expression import Call, Name
 from core.simulation.measures.reductions import END
@@ -22,11 +22,11 @@ from core.simulation.run.settings import Settings
 Array = NDArray[np.float64]
 
 QUANTITIES = ("position", "velocity", "omega")
-"""Quantities of frames that follow from position and speeds."""
+"""Quantities of frames that follow from position and speeds alone."""
 
 
 class RowSamples:
-    """Samples, some of them computed on first use (`core.simulation.run.channels.Samples`)."""
+    """Samples of a run, some of which are computed on first use (`core.simulation.run.channels.Samples`)."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Array] = {}
@@ -34,20 +34,20 @@ class RowSamples:
         self._rows: slice | None = None
 
     def begin(
-        self, arrays: Mapping[str, Array], further: Callable[[], Mapping[str, Array]], rows: slice | None = None
+        self, arrays: Mapping[str, Array], compute_derived: Callable[[], Mapping[str, Array]], rows: slice | None = None
     ) -> None:
-        """Replace the samples by those of another run: arrays by name, and a function that computes others; rows :
-        restricts them."""
-        self._kept = {name: self._part(array, rows) for name, array in arrays.items()}
-        self._further, self._rows = further, rows
+        """Replace the samples by those of another run. arrays : by name; rows : selection of samples. Further arrays
+        are computed by the given function when they are needed."""
+        self._kept = {name: self._select_rows(array, rows) for name, array in arrays.items()}
+        self._further, self._rows = compute_derived, rows
 
-    def _part(self, array: Array, rows: slice | None) -> Array:
+    def _select_rows(self, array: Array, rows: slice | None) -> Array:
         return array if rows is None or not len(array) else array[rows]
 
-    def _array(self, name: str) -> Array:
+    def _load_array(self, name: str) -> Array:
         if name not in self._kept:
             for key, array in self._further().items():
-                self._kept[key] = self._part(array, self._rows)
+                self._kept[key] = self._select_rows(array, self._rows)
         array = self._kept[name]
         if not array.flags.c_contiguous:
             array = self._kept[name] = np.ascontiguousarray(array)
@@ -56,50 +56,50 @@ class RowSamples:
     @property
     def time(self) -> Array:
         """Times (n,), s."""
-        return self._array("time")
+        return self._load_array("time")
 
     @property
     def q(self) -> Array:
         """Positions (n, nq)."""
-        return self._array("q")
+        return self._load_array("q")
 
     @property
     def v(self) -> Array:
         """Speeds (n, nv)."""
-        return self._array("v")
+        return self._load_array("v")
 
     @property
     def a(self) -> Array:
         """Accelerations (n, nv)."""
-        return self._array("a")
+        return self._load_array("a")
 
     @property
     def tau(self) -> Array:
         """Joint forces (n, nv)."""
-        return self._array("tau")
+        return self._load_array("tau")
 
     @property
     def x(self) -> Array:
         """States (n, nx) of force elements."""
-        return self._array("x")
+        return self._load_array("x")
 
     @property
     def modes(self) -> Array:
         """Friction and contact states (n, m)."""
-        return self._array("modes")
+        return self._load_array("modes")
 
 
-class Left:
-    """Samples of the last run, whole and in parts, with channels that are created once and reused."""
+class LastRun:
+    """Samples of the last run, as a whole and in parts, with channels that are created once and reused."""
 
-    def __init__(self, mech: Mechanism, modes: JointModes) -> None:
+    def __init__(self, mech: Mechanism, modes: JointRowTable) -> None:
         self._mech, self._modes = mech, modes
         self._made: list[tuple[RowSamples, Channels]] = []
         self._used = 0
         self._p: Array = np.zeros(0)
         self._arrays: Mapping[str, Array] = {}
         self._further: Callable[[], Mapping[str, Array]] = dict
-        self._columns = _columns(mech)
+        self._columns = _coordinate_columns(mech)
         self._plain: dict[str, Array] = {}
 
     @property
@@ -117,8 +117,8 @@ class Left:
         """Positions q and speeds v of the last sample."""
         return self._arrays["q"][-1], self._arrays["v"][-1]
 
-    def column(self, channel: str) -> Array | None:
-        """Return a coordinate or speed that the samples contain; None for other channels."""
+    def coordinate_samples(self, channel: str) -> Array | None:
+        """Return the samples of a coordinate or speed; None for any other channel."""
         if channel not in self._columns:
             return None
         if channel not in self._plain:
@@ -127,18 +127,20 @@ class Left:
             self._plain[channel] = column + 0.0 if what == "q" else column
         return self._plain[channel]
 
-    def has(self, p: Array, modes: JointModes | None) -> None:
-        """Set the parameters of the next run; modes : its friction and contact rows, if their values differ."""
+    def set_parameters(self, p: Array, modes: JointRowTable | None) -> None:
+        """Set the parameters of the next run. modes : its friction and contact rows, if their values differ"""
         self._p, self._modes = p, modes or self._modes
 
-    def begin(self, time: Array, arrays: Mapping[str, Array], further: Callable[[], Mapping[str, Array]]) -> Left:
+    def begin(
+        self, time: Array, arrays: Mapping[str, Array], compute_derived: Callable[[], Mapping[str, Array]]
+    ) -> LastRun:
         """Replace the samples by those of another run."""
-        self._arrays, self._further, self._used = {"time": time, **arrays}, further, 0
+        self._arrays, self._further, self._used = {"time": time, **arrays}, compute_derived, 0
         self._plain.clear()
         return self
 
     def part(self, rows: slice | None) -> tuple[RowSamples, Channels]:
-        """Return samples and their channels; None: all of them."""
+        """Return some of the samples with their channels; None: all of them."""
         if self._used == len(self._made):
             samples = RowSamples()
             samples.begin(self._arrays, self._further, rows)
@@ -146,24 +148,24 @@ class Left:
         samples, channels = self._made[self._used]
         self._used += 1
         samples.begin(self._arrays, self._further, rows)
-        channels.begin_again(self._p, self._modes)
+        channels.replace_samples(self._p, self._modes)
         return samples, channels
 
 
 class RowRun:
-    """Run of a row, or some of its samples, as `core.simulation.measures` expects it; valid until the next run
-    starts."""
+    """Run of a row, or some of its samples, in the form that `core.simulation.measures` expects; valid until the next
+    run starts."""
 
-    def __init__(self, left: Left, settings: Settings, rows: slice | None = None) -> None:
-        self.settings, self._left, self._rows = settings, left, rows
+    def __init__(self, last_run: LastRun, settings: Settings, rows: slice | None = None) -> None:
+        self.settings, self._left, self._rows = settings, last_run, rows
 
     @cached_property
-    def _part(self) -> tuple[RowSamples, Channels]:
+    def _selected_samples(self) -> tuple[RowSamples, Channels]:
         return self._left.part(self._rows)
 
     @property
     def _channels(self) -> Channels:
-        return self._part[1]
+        return self._selected_samples[1]
 
     @cached_property
     def time(self) -> Array:
@@ -177,17 +179,17 @@ class RowRun:
         return (*self._left.end, self._left.parameters)
 
     def __getitem__(self, channel: str) -> Array:
-        found = self._left.column(channel)
+        found = self._left.coordinate_samples(channel)
         if found is None:
             return self._channels[channel]
         return found if self._rows is None else found[self._rows]
 
     def part(self, rows: slice) -> RowRun:
-        """Return the run restricted to some samples."""
+        """Return the run restricted to some of its samples."""
         return RowRun(self._left, self.settings, rows)
 
 
-def _columns(mech: Mechanism) -> dict[str, tuple[str, int]]:
+def _coordinate_columns(mech: Mechanism) -> dict[str, tuple[str, int]]:
     """Map channels of coordinates and speeds of independent tree joints to (array, column)."""
     coordinates = mech.compiled.coordinates
     leading = {name for name in coordinates.joints if coordinates.coupling(name)[0] == name}
@@ -198,7 +200,8 @@ def _columns(mech: Mechanism) -> dict[str, tuple[str, int]]:
 
 
 class _FinalQuantity(NamedTuple):
-    """Requested quantity. column : of the results; frame, quantity, component : what is requested."""
+    """Requested quantity of the final state. column : of the results; frame, quantity, component : what is
+    requested."""
 
     column: int
     frame: str
@@ -207,7 +210,7 @@ class _FinalQuantity(NamedTuple):
 
 
 class FinalStateMeasures:
-    """Measures that depend only on the final state, in their order."""
+    """Measures that depend only on the final state, in the order of the results."""
 
     def __init__(self, mech: Mechanism, measures: Mapping[str, Measure]) -> None:
         self._mech = mech
@@ -223,16 +226,17 @@ class FinalStateMeasures:
         """Start a new set of rows."""
         self._ends.clear()
 
-    def put(self, row: int, q: Array, v: Array, p: Array, others: Mapping[str, float]) -> list[float]:
-        """Return the numbers of a row that ended at q, v with parameters p; deferred ones are 0 until `fill`."""
+    def evaluate_row(self, row: int, q: Array, v: Array, p: Array, other_measures: Mapping[str, float]) -> list[float]:
+        """Return the recorded numbers of a row that ended at q, v with parameters p; deferred numbers are 0 until they
+        are filled in."""
         if self._final_quantity:
             self._ends.append((row, q.copy(), v.copy(), p))
         found = [0.0] * self._count
-        for column, value in zip(self._columns, others.values(), strict=True):
+        for column, value in zip(self._columns, other_measures.values(), strict=True):
             found[column] = value
         return found
 
-    def fill(self, results: Array) -> None:
+    def fill_deferred(self, results: Array) -> None:
         """Write the deferred numbers into the results (n, columns)."""
         if not self._ends:
             return

@@ -1,4 +1,4 @@
-"""Computation of the rows of a study: one prepared machine, one sample after another; failures keep their reason."""
+"""Computation of the rows of a study on one prepared machine, one after another; a row that fails keeps the reason."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError, near_misses
-from core.files.formats import reloaded_model
+from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError, suggest_names
+from core.files.formats import reload_model
 from core.mechanism import Mechanism
-from core.model.formula.expression import evaluate, names, parse
-from core.model.parameters import environment
+from core.model.formula.expression import evaluate, names_in_formula, parse
+from core.model.parameters import parameter_values
 from core.simulation import simulate
 from core.simulation.measures.run_measures import Measures, RunSamples, Signals
 from core.simulation.run.channels import Channels
 from core.studies.declaration import OPTIONS, Declaration
-from core.studies.prepared_runs import PreparedRuns, RunTimeLimit
+from core.studies.prepared_runs import PreparedRuns, RunTimeLimitExceeded
 from core.studies.row_run import FinalStateMeasures, RowRun
 
 Array = NDArray[np.float64]
 
 DONE, NOT_ASSEMBLED, DIVERGED, LIMIT, NOT_FINITE, REFUSED, LOST = range(7)
 WORDS = ("done", "not assembled", "diverged", "limit", "not finite", "refused", "worker lost")
-"""Row status texts by number."""
+"""Status of a row as text, by number."""
 MEASURES = ("manipulability", "smallest_radius", "isotropy")
-"""Dexterity measures of a frame's translation: √det(J Jᵀ), smallest singular value σ, σ smallest / σ largest."""
+"""Dexterity measures of a frame's translation: √det(J Jᵀ), smallest singular value σ, ratio of smallest to largest σ.
+"""
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,11 @@ class Rows:
     results: Array
     status: NDArray[np.int8]
     messages: dict[int, tuple[str, str]]
-    """Failure by row: message, component"""
+    """Reason of each failed row: message, component."""
 
 
 class Column(NamedTuple):
-    """Recorded number; for a curve its value at `time`, s."""
+    """Column of recorded numbers; for a curve its values at `time`, s."""
 
     name: str
     unit: str
@@ -51,16 +52,16 @@ class Column(NamedTuple):
     time: float = 0.0
 
 
-class Machine:
-    """Machine of a study, ready for its samples."""
+class StudyMachine:
+    """Machine of a study, prepared for its rows."""
 
     def __init__(self, declaration: Declaration) -> None:
         """Prepare the machine. Raises KinetostatError for an invalid declaration."""
         self.declaration = declaration
-        self.model = reloaded_model(declaration.model, declaration.origin)
+        self.model = reload_model(declaration.model, declaration.origin)
         self.mech = Mechanism(self.model)
         self.signals = Signals(self.mech)
-        self._places = [self._category(name) for name in declaration.names]
+        self._places = [self._category_of_name(name) for name in declaration.names]
         work: dict[str, Callable[[], Callable[[Array], Rows]]] = {
             "runs": self._prepare_runs,
             "poses": self._prepare_poses,
@@ -72,15 +73,15 @@ class Machine:
         self._settled = False
 
     def rows(self, values: Array) -> Rows:
-        """Compute results from values (n, names). Before the first, one row is computed and dropped, so that all rows
-        come from the same compiled code, none from the interpreter."""
+        """Compute results from values (n, names). One row is computed and discarded first, so that all rows come from
+        the same compiled code, none from the interpreter."""
         if not self._settled and len(values):
             self._rows(values[:1])
             self.mech.compiled.compile()
             self._settled = True
         return self._rows(values)
 
-    def _category(self, name: str) -> tuple[str, str]:
+    def _category_of_name(self, name: str) -> tuple[str, str]:
         """Return (category of a varied name: "p", "q0", "v0", "option", "target"; its name)."""
         mech, kind = self.mech, self.declaration.kind
         stem, _, what = name.rpartition(".")
@@ -96,7 +97,7 @@ class Machine:
             return "option", name
         known = [*mech.p_names, *(f"{q}.q" for q in mech.q_names), *(f"{v}.v" for v in mech.v_names), *OPTIONS]
         raise ModelError(
-            f"There is no quantity '{name}' that can be varied.", where="study", remedy=near_misses(name, known)
+            f"There is no quantity '{name}' that can be varied.", where="study", remedy=suggest_names(name, known)
         )
 
     def _values_by_category(self, values: Array) -> dict[str, dict[str, float]]:
@@ -128,7 +129,7 @@ class Machine:
                 raise ModelError(
                     f"'{channel}' is not a scalar channel.",
                     where=f"curve '{name}'",
-                    remedy=near_misses(channel, self.signals.all),
+                    remedy=suggest_names(channel, self.signals.all),
                 )
             times = np.arange(0.0, duration * (1.0 + 1e-12), every)
             self._curves.append((channel, times))
@@ -137,25 +138,25 @@ class Machine:
         self.columns = tuple(columns)
         self._ends = FinalStateMeasures(self.mech, self._measures.table)
 
-        def rows(values: Array) -> Rows:
+        def compute_run_rows(values: Array) -> Rows:
             self._ends.begin()
-            return self._compute_rows(values, self._run, self._ends.fill)
+            return self._compute_rows_in_turn(values, self._simulate_row, self._ends.fill_deferred)
 
-        return rows
+        return compute_run_rows
 
-    def _run(self, values: Array, row: int) -> list[float]:
+    def _simulate_row(self, values: Array, row: int) -> list[float]:
         given = self._values_by_category(values)
         options = {**self.declaration.options, **given["option"]}
         end = time.perf_counter() + self.declaration.limit
         late = [False]
 
-        def cancelled() -> bool:
+        def is_time_up() -> bool:
             late[0] = time.perf_counter() > end
             return late[0]
 
         run: RunSamples | None = None
         if not given["option"]:
-            run = self.prepared.run(given["p"], given["q0"], given["v0"], cancelled)
+            run = self.prepared.run(given["p"], given["q0"], given["v0"], is_time_up)
         if run is None:
             run = simulate(
                 self.mech,
@@ -163,43 +164,43 @@ class Machine:
                 parameters=given["p"] or None,
                 q0=given["q0"] or None,
                 v0=given["v0"] or None,
-                cancelled=cancelled,
+                cancelled=is_time_up,
                 **options,
             )
             if late[0]:
-                raise RunTimeLimit(float(run.time[-1]))
+                raise RunTimeLimitExceeded(float(run.time[-1]))
         if isinstance(run, RowRun):
-            found = self._ends.put(row, *run.end, self._measures.some(run, self._ends.others))
+            found = self._ends.evaluate_row(row, *run.end, self._measures.chosen_values(run, self._ends.others))
         else:
             found = list(self._measures.values(run).values())
         for channel, times in self._curves:
             found += np.interp(times, run.time, run[channel]).tolist()
         return found
 
-    def _one_by_one(self, one: Callable[[Array], list[float]]) -> Callable[[Array], Rows]:
-        return lambda values: self._compute_rows(values, lambda row, _: one(row))
+    def _rows_by_single_function(self, compute_row: Callable[[Array], list[float]]) -> Callable[[Array], Rows]:
+        return lambda values: self._compute_rows_in_turn(values, lambda row, _: compute_row(row))
 
-    def _compute_rows(
+    def _compute_rows_in_turn(
         self,
         values: Array,
-        one: Callable[[Array, int], list[float]],
-        fill: Callable[[Array], None] = lambda _: None,
+        compute_row: Callable[[Array, int], list[float]],
+        fill_deferred: Callable[[Array], None] = lambda _: None,
     ) -> Rows:
-        """Compute rows one after another; `fill` writes deferred results."""
+        """Compute rows one after another; `fill_deferred` then writes the deferred results."""
         results = np.full((len(values), len(self.columns)), np.nan)
         status = np.zeros(len(values), dtype=np.int8)
         messages: dict[int, tuple[str, str]] = {}
         for k, row in enumerate(values):
             try:
-                results[k] = one(row, k)
+                results[k] = compute_row(row, k)
             except KinetostatError as error:
-                status[k], messages[k] = _failure(error)
-            except RunTimeLimit as late:
+                status[k], messages[k] = _failure_status(error)
+            except RunTimeLimitExceeded as late:
                 said = (
                     f"The row was aborted after {self.declaration.limit:g} s of computing time, at t = {late.at:.4g} s."
                 )
                 status[k], messages[k] = LIMIT, (said, "")
-        fill(results)
+        fill_deferred(results)
         self._reject_nonfinite(results, status, messages)
         return Rows(results, status, messages)
 
@@ -215,7 +216,7 @@ class Machine:
         self._formulas = {name: parse(text) for name, text in self.declaration.record.items()}
         self._of_frames: dict[str, tuple[str, str]] = {}
         for name, node in self._formulas.items():
-            for used in names(node):
+            for used in names_in_formula(node):
                 owner, _, what = used.rpartition(".")
                 if owner in self.mech.frame_names and what in MEASURES:
                     self._of_frames[used] = (owner, what)
@@ -224,27 +225,27 @@ class Machine:
                     raise ModelError(
                         f"There is no scalar quantity '{used}' of a pose.",
                         where=f"record '{name}'",
-                        remedy=near_misses(used, [*self.signals.all, *special]),
+                        remedy=suggest_names(used, [*self.signals.all, *special]),
                     )
-        self.columns = tuple(Column(name, self._unit(name)) for name in self._formulas)
-        return self._poses
+        self.columns = tuple(Column(name, self._formula_unit(name)) for name in self._formulas)
+        return self._compute_pose_rows
 
-    def _unit(self, name: str) -> str:
+    def _formula_unit(self, formula_name: str) -> str:
         from core.errors import ExpressionError
-        from core.model.formula.formula_units import UNKNOWN, dimension_of
+        from core.model.formula.formula_units import UNKNOWN, formula_dimension
 
         of_frames = self._of_frames
 
-        def of(used: str) -> Any:
-            return UNKNOWN if used in of_frames else self.signals.dimension(used)
+        def channel_dimension(channel: str) -> Any:
+            return UNKNOWN if channel in of_frames else self.signals.dimension(channel)
 
         try:
-            return dimension_of(self._formulas[name], of).unit
+            return formula_dimension(self._formulas[formula_name], channel_dimension).unit
         except ExpressionError as error:
-            raise error.at(where=f"record '{name}'") from None
+            raise error.at(where=f"record '{formula_name}'") from None
 
-    def _poses(self, values: Array) -> Rows:
-        """Compute poses of open chains in a batch, of machines with loops one by one."""
+    def _compute_pose_rows(self, values: Array) -> Rows:
+        """Compute rows of poses: in a batch for open chains, one by one for machines with loops."""
         n, mech = len(values), self.mech
         status, messages = np.zeros(n, dtype=np.int8), dict[int, tuple[str, str]]()
         p = np.tile(mech.parameter_values(), (n, 1))
@@ -261,31 +262,31 @@ class Machine:
                 try:
                     q[k] = mech.move(mech.rest(p[k]), given["q0"], p[k], exact=True)
                 except KinetostatError as error:
-                    status[k], messages[k] = _failure(error)
+                    status[k], messages[k] = _failure_status(error)
         good = status == DONE
         results = np.full((n, len(self.columns)), np.nan)
         groups = [np.flatnonzero(good)] if not varied else [np.array([k]) for k in np.flatnonzero(good)]
         for rows in groups:
             if len(rows):
-                results[rows] = self._at_poses(q[rows], p[rows[0]])
+                results[rows] = self._evaluate_formulas(q[rows], p[rows[0]])
         self._reject_nonfinite(results, status, messages)
         return Rows(results, status, messages)
 
-    def _at_poses(self, q: Array, p: Array) -> Array:
+    def _evaluate_formulas(self, q: Array, p: Array) -> Array:
         n, mech = len(q), self.mech
         still = np.zeros((n, mech.nv))
-        samples = _Samples(np.zeros(n), q, still, still, still, np.zeros((0, 0)), np.zeros((0, 0)))
+        samples = _PoseSamples(np.zeros(n), q, still, still, still, np.zeros((0, 0)), np.zeros((0, 0)))
         channels = Channels(mech, p, samples)
         known: dict[str, Any] = dict(
-            environment(mech.model.expanded.parameters, dict(zip(mech.p_names, p, strict=True)))
+            parameter_values(mech.model.expanded.parameters, dict(zip(mech.p_names, p, strict=True)))
         )
         jacobians: dict[str, Array] = {}
         for used, (frame, what) in self._of_frames.items():
             if frame not in jacobians:
                 jacobians[frame] = self._singular_values(frame, q, p)
-            known[used] = _dexterity(jacobians[frame], what)
+            known[used] = _dexterity_measure(jacobians[frame], what)
         for node in self._formulas.values():
-            for used in names(node):
+            for used in names_in_formula(node):
                 if used not in known:
                     known[used] = np.asarray(channels[used])
         with np.errstate(all="ignore"):
@@ -296,11 +297,11 @@ class Machine:
 
     def _singular_values(self, frame: str, q: Array, p: Array) -> Array:
         """Compute singular values (n, m) of the frame's translational Jacobian, largest first, in the dimensions in
-        which it moves."""
-        from core.analysis.manipulability import dimension, manipulability
+        which the frame moves."""
+        from core.analysis.manipulability import manipulability, velocity_dimension
 
         given = dict(zip(self.mech.p_names, map(float, p), strict=True))
-        m = dimension(self.mech, frame, p=given)
+        m = velocity_dimension(self.mech, frame, p=given)
         if not self.mech.constrained:
             J = np.asarray(self.mech.jacobian(q, frame, p=p))[:, 3:]
             return np.asarray(np.linalg.svd(J, compute_uv=False)[:, :m], dtype=float)
@@ -312,41 +313,41 @@ class Machine:
         frame = self.declaration.frame
         if frame not in self.mech.frame_names:
             raise ModelError(
-                f"There is no frame '{frame}'.", where="study", remedy=near_misses(frame, self.mech.frame_names)
+                f"There is no frame '{frame}'.", where="study", remedy=suggest_names(frame, self.mech.frame_names)
             )
         coordinates = [Column(f"{name}.q", self.signals.dimension(name).unit) for name in self.mech.q_names]
         self.columns = (Column("reached", ""), Column("distance", "m"), *coordinates)
-        return self._one_by_one(self._target)
+        return self._rows_by_single_function(self._solve_target)
 
-    def _target(self, values: Array) -> list[float]:
-        from core.analysis.inverse_kinematics import solve
+    def _solve_target(self, values: Array) -> list[float]:
+        from core.analysis.inverse_kinematics import solve_inverse_kinematics
 
         given = self._values_by_category(values)
         p = self.mech.parameter_values(given["p"] or None)
         rest = self.mech.rest(p)
         now = np.asarray(self.mech.frame(rest, self.declaration.frame, p=p))[:3, 3]
         place = np.array([given["target"].get(axis, now[k]) for k, axis in enumerate("xyz")])
-        found = solve(
+        found = solve_inverse_kinematics(
             self.mech, rest, self.declaration.frame, place, p=dict(zip(self.mech.p_names, map(float, p), strict=True))
         )
         best = min(found, key=lambda reach: reach.position_error)
-        return [float(best.reached), best.position_error, *map(float, best.q)]
+        return [float(best.is_reached), best.position_error, *map(float, best.q)]
 
     # ------------------------------------------------------------------------------------------ linear systems
 
     def _prepare_linear_systems(self) -> Callable[[Array], Rows]:
-        poles = len(self._poles_of(np.array([self._nominal(k) for k in range(len(self._places))])))
+        poles = len(self._compute_poles(np.array([self._nominal_value(k) for k in range(len(self._places))])))
         parts = [Column(f"pole{k + 1}.{part}", "1/s") for k in range(poles) for part in ("real", "imaginary")]
         self.columns = (Column("stability", "1/s"), *parts)
-        return self._one_by_one(self._linear)
+        return self._rows_by_single_function(self._compute_linear_system_row)
 
-    def _nominal(self, k: int) -> float:
-        what, name = self._places[k]
+    def _nominal_value(self, column: int) -> float:
+        what, name = self._places[column]
         if what == "p":
             return float(self.mech.parameter_values()[self.mech.p_names.index(name)])
         return 0.0 if what == "v0" else float(self.mech.rest()[self.mech.q_names.index(name)])
 
-    def _poles_of(self, values: Array) -> Array:
+    def _compute_poles(self, values: Array) -> Array:
         from core.control.linearise import linearise
 
         given = self._values_by_category(values)
@@ -356,14 +357,14 @@ class Machine:
         poles = np.asarray(np.linalg.eigvals(system.A))
         return np.asarray(poles[np.lexsort((poles.imag, poles.real))])
 
-    def _linear(self, values: Array) -> list[float]:
-        poles = self._poles_of(values)
+    def _compute_linear_system_row(self, values: Array) -> list[float]:
+        poles = self._compute_poles(values)
         flat = np.stack([poles.real, poles.imag], axis=1).reshape(-1)
         return [float(np.max(poles.real, initial=-math.inf)), *flat.tolist()]
 
 
-class _Samples(NamedTuple):
-    """States along an axis."""
+class _PoseSamples(NamedTuple):
+    """States of static poses in the form of run samples."""
 
     time: Array
     q: Array
@@ -374,7 +375,7 @@ class _Samples(NamedTuple):
     modes: Array
 
 
-def _failure(error: Exception) -> tuple[int, tuple[str, str]]:
+def _failure_status(error: Exception) -> tuple[int, tuple[str, str]]:
     where = getattr(error, "where", "")
     if isinstance(error, AssemblyError):
         return NOT_ASSEMBLED, (str(error), where)
@@ -382,10 +383,10 @@ def _failure(error: Exception) -> tuple[int, tuple[str, str]]:
     return status, (str(error), where)
 
 
-def _dexterity(radii: Array, what: str) -> Array:
-    if what == "manipulability":
-        return np.asarray(np.prod(radii, axis=1))
-    if what == "smallest_radius":
-        return radii[:, -1]
-    largest = radii[:, 0]
-    return np.asarray(np.divide(radii[:, -1], largest, out=np.zeros_like(largest), where=largest > 0.0))
+def _dexterity_measure(singular_values: Array, measure: str) -> Array:
+    if measure == "manipulability":
+        return np.asarray(np.prod(singular_values, axis=1))
+    if measure == "smallest_radius":
+        return singular_values[:, -1]
+    largest = singular_values[:, 0]
+    return np.asarray(np.divide(singular_values[:, -1], largest, out=np.zeros_like(largest), where=largest > 0.0))

@@ -1,4 +1,4 @@
-"""Parameter studies: many runs or poses of a machine with varying parameters, start values and options.
+"""Parameter studies: many runs or poses of a machine with varying parameters, initial values and options.
 
 s = Study(model, duration=1.0, method="rk4", step=1e-3)
 s.grid(a2=np.linspace(0.3, 0.5, 21), load=[0, 5, 10])
@@ -19,36 +19,42 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from core.constraints.named_values import quantity
+from core.constraints.named_values import parse_quantity
 from core.errors import FileError, KinetostatError, ModelError
 from core.files import dumps
 from core.mechanism import Mechanism
 from core.model import Model
-from core.studies.declaration import HOW, KINDS, Axis, Declaration, Distribution, distribution_of
-from core.studies.row_file import RowFile, Table, load
-from core.studies.sample_rows import Machine
+from core.studies.declaration import HOW, KINDS, Declaration, Distribution, StudyAxis, parse_distribution
+from core.studies.row_file import RowFile, RowTable, load
+from core.studies.sample_rows import StudyMachine
 from core.studies.study_result import StudyResult
-from core.studies.study_text import StudyText, is_drawn, recorded, text_of, values_of
-from core.studies.study_work import Asked, Progress, Work
+from core.studies.study_text import (
+    StudyText,
+    is_distribution,
+    parse_recorded_quantity,
+    parse_values,
+    study_text_from_document,
+)
+from core.studies.study_work import Progress, StudyCallbacks, StudyExecution
 
 
-class Curve(NamedTuple):
-    """Channel recorded along the run."""
+class RecordedCurve(NamedTuple):
+    """Channel recorded over a run."""
 
     name: str
     every: float
 
 
-def channel(name: str, every: float) -> Curve:
-    """Record a scalar channel at intervals of `every` seconds."""
-    return Curve(name, float(every))
+def channel(name: str, every: float) -> RecordedCurve:
+    """Declare that a scalar channel is recorded at intervals of `every` seconds."""
+    return RecordedCurve(name, float(every))
 
 
 Values = Mapping[str, Any]
 
 
 class Study:
-    """Parameter study: what varies and what is recorded."""
+    """Parameter study: what is varied and what is recorded."""
 
     def __repr__(self) -> str:
         return f"Study({self._mech.model.name!r})"
@@ -77,26 +83,26 @@ class Study:
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Study:
         """Load the study of a file, to continue it by `resume`. Raises FileError."""
-        from core.files.formats import reloaded_model
+        from core.files.formats import reload_model
 
         declared = load(os.fspath(file)).declaration
-        study = cls(reloaded_model(declared.model, declared.origin))
+        study = cls(reload_model(declared.model, declared.origin))
         study._declared = declared
         return study
 
     @classmethod
     def of_text(cls, model: Model | Mechanism, text: StudyText) -> Study:
-        """Create a study from text entered by the user. Raises KinetostatError naming the invalid line."""
+        """Create a study from strings entered by the user. Raises KinetostatError that names the invalid line."""
         options = dict(text.options) if text.kind == "runs" else {}
         study = cls(model, text.kind, frame=text.frame, limit=text.limit, **options)
         grid: dict[str, Any] = {}
         drawn: dict[str, str] = {}
         for name, values in text.varied.items():
             try:
-                if is_drawn(values):
+                if is_distribution(values):
                     drawn[name] = values
                 else:
-                    grid[name] = values_of(values, lambda part, name=name: study.number(name, part))  # type: ignore[misc]
+                    grid[name] = parse_values(values, lambda part, name=name: study.number(name, part))  # type: ignore[misc]
             except KinetostatError as error:
                 raise error.at(where=f"'{name}'") from None
         if grid:
@@ -106,16 +112,17 @@ class Study:
         if drawn:
             study.sample(text.count, drawn, seed=text.seed, how=text.how)
         for name, formula in text.record.items():
-            meant = recorded(name, formula)
+            meant = parse_recorded_quantity(name, formula)
             study.record({name: channel(*meant) if isinstance(meant, tuple) else meant})
         return study
 
     @classmethod
     def named(cls, model: Model | Mechanism, name: str) -> Study:
-        """Create a study defined in the document (`ks.StudyPlan`). Raises KinetostatError naming its field."""
+        """Create the study of this name in the document (`ks.StudyPlan`). Raises KinetostatError that names its
+        field."""
         document = model.model if isinstance(model, Mechanism) else model
         try:
-            return cls.of_text(model, text_of(document, name))
+            return cls.of_text(model, study_text_from_document(document, name))
         except KinetostatError as error:
             if not error.where.startswith("study"):
                 error.where = f"study '{name}'" + (f", {error.where}" if error.where else "")
@@ -133,7 +140,7 @@ class Study:
 
     # ------------------------------------------------------------------------------------------ what varies
 
-    def _add(self, axis: Axis) -> Study:
+    def _add_axis(self, axis: StudyAxis) -> Study:
         twice = set(axis.names) & set(self._declared.names)
         if twice or len(set(axis.names)) < len(axis.names):
             raise ModelError(
@@ -144,7 +151,8 @@ class Study:
         return self
 
     def number(self, name: str, value: Any) -> float:
-        """Return a named quantity's value from a number or a text with a unit. Raises ModelError if not finite."""
+        """Convert a number, or a string with a unit, to the value of a named quantity, SI. Raises ModelError if it is
+        not finite."""
         if isinstance(value, str):
             parameter = next((p for p in self._mech.model.expanded.parameters if p.name == name), None)
             stem, _, what = name.rpartition(".")
@@ -153,25 +161,25 @@ class Study:
             if parameter is None and (what == "q" or name in self._mech.q_names):
                 coordinate = stem if what == "q" else name
                 dimension = next((c.dimension for c in self._mech.coordinates if c.name == coordinate), "none")
-            return float(quantity(value, dimension, {}, place))
+            return float(parse_quantity(value, dimension, {}, place))
         number = float(value)
         if not np.isfinite(number):
             raise ModelError(f"{value!r} is not a finite number.", where=f"'{name}'", remedy="Give finite numbers.")
         return number
 
     def grid(self, values: Values | None = None, /, **more: Any) -> Study:
-        """Vary over all combinations of values by name (parameters, "elbow.q", "elbow.v", duration, step …), the last
-        fastest."""
+        """Vary over all combinations of values given by name (parameters, "elbow.q", "elbow.v", duration, step …), the
+        last one fastest."""
         given = {**(values or {}), **more}
         if not given:
-            raise ModelError("Nothing varies.", where="grid", remedy="Name a parameter and its values.")
+            raise ModelError("Nothing is varied.", where="grid", remedy="Name a parameter and its values.")
         columns = [[self.number(name, v) for v in np.atleast_1d(each).tolist()] for name, each in given.items()]
         if any(not column for column in columns):
             raise ModelError("There are no values.", where="grid", remedy="Give at least one value for each name.")
-        return self._add(Axis(tuple(given), tuple(product(*columns)), "grid"))
+        return self._add_axis(StudyAxis(tuple(given), tuple(product(*columns)), "grid"))
 
     def list(self, rows: str | os.PathLike[str] | Values, /) -> Study:
-        """Vary over the rows of a CSV file with a header line, or of columns by name."""
+        """Vary over the rows of a CSV file with a header line, or of columns given by name."""
         if isinstance(rows, Mapping):
             names = tuple(rows)
             columns = [[self.number(name, v) for v in each] for name, each in rows.items()]
@@ -179,8 +187,8 @@ class Study:
                 raise ModelError(
                     "The columns differ in length.", where="list", remedy="Give all columns the same number of values."
                 )
-            return self._add(Axis(names, tuple(zip(*columns, strict=True)), "list"))
-        return self._add(_from_csv(os.fspath(rows), self.number))
+            return self._add_axis(StudyAxis(names, tuple(zip(*columns, strict=True)), "list"))
+        return self._add_axis(_axis_from_csv(os.fspath(rows), self.number))
 
     def sample(
         self,
@@ -195,7 +203,7 @@ class Study:
     ) -> Study:
         """Vary over random rows from distributions by name (`normal`, `lognormal`, `uniform`, `triangular`, or as
         text); how : "random", "latin" (hypercube) or "sobol"; correlation : of pairs, between their normal scores."""
-        drawn = self._distributions(count, {**(distributions or {}), **more})
+        drawn = self._parse_distributions(count, {**(distributions or {}), **more})
         names, matrix = tuple(drawn), np.eye(len(drawn))
         for (a, b), value in (correlation or {}).items():
             if a not in drawn or b not in drawn or a == b:
@@ -206,40 +214,42 @@ class Study:
                 f"There is no sampling method '{how}'.", where="how", remedy=f"Use one of {', '.join(HOW)}."
             )
         rows = tuple(tuple(map(float, row)) for row in matrix) if correlation else ()
-        axis = Axis(names, (), how, tuple(drawn.values()), int(count), int(seed), rows)
+        axis = StudyAxis(names, (), how, tuple(drawn.values()), int(count), int(seed), rows)
         axis.rows() if correlation else None
-        return self._add(axis)
+        return self._add_axis(axis)
 
     def sobol(
         self, base: int, distributions: Mapping[str, Distribution | str] | None = None, /, *, seed: int = 1, **more: Any
     ) -> Study:
         """Vary over Saltelli's design for sensitivity indices: base · (d + 2) rows of d distributions."""
-        drawn = self._distributions(base, {**(distributions or {}), **more})
+        drawn = self._parse_distributions(base, {**(distributions or {}), **more})
         count = int(base) * (len(drawn) + 2)
-        return self._add(Axis(tuple(drawn), (), "saltelli", tuple(drawn.values()), count, int(seed)))
+        return self._add_axis(StudyAxis(tuple(drawn), (), "saltelli", tuple(drawn.values()), count, int(seed)))
 
-    def _distributions(self, count: int, given: Mapping[str, Any]) -> dict[str, Distribution]:
-        if not given or int(count) < 1:
+    def _parse_distributions(self, count: int, specifications: Mapping[str, Any]) -> dict[str, Distribution]:
+        if not specifications or int(count) < 1:
             raise ModelError(
                 "The study has nothing to sample.", where="sample", remedy="Give a positive count and distributions."
             )
         found = {}
-        for name, each in given.items():
+        for name, each in specifications.items():
             try:
                 read = lambda text, name=name: self.number(name, text)  # noqa: E731
-                found[name] = distribution_of(each, read) if isinstance(each, str) else each
+                found[name] = parse_distribution(each, read) if isinstance(each, str) else each
             except KinetostatError as error:
                 raise error.at(where=f"'{name}'") from None
         return found
 
     # ------------------------------------------------------------------------------------------ what is recorded
 
-    def record(self, formulas: Mapping[str, str | Curve] | None = None, /, **more: str | Curve) -> Study:
-        """Record numbers for each row: for runs measures (`core.simulation.measures`) and curves, for poses formulas of
-        channels and FRAME.manipulability, FRAME.smallest_radius, FRAME.isotropy."""
+    def record(
+        self, formulas: Mapping[str, str | RecordedCurve] | None = None, /, **more: str | RecordedCurve
+    ) -> Study:
+        """Record numbers for each row: measures (`core.simulation.measures`) and curves of runs; formulas of channels
+        and FRAME.manipulability, FRAME.smallest_radius, FRAME.isotropy of poses."""
         record, curves = dict(self._declared.record), dict(self._declared.curves)
         for name, each in {**(formulas or {}), **more}.items():
-            if isinstance(each, Curve):
+            if isinstance(each, RecordedCurve):
                 if not each.every > 0.0:
                     raise ModelError("The time between samples must be positive.", where=f"curve '{name}'")
                 curves[name] = (each.name, each.every)
@@ -248,16 +258,16 @@ class Study:
         self._declared = replace(self._declared, record=record, curves=curves)
         return self
 
-    def check(self) -> Machine:
-        """Prepare the machine for samples. Raises KinetostatError for an invalid study."""
+    def check(self) -> StudyMachine:
+        """Prepare the machine for the rows. Raises KinetostatError for an invalid study."""
         d = self._declared
         if not d.axes:
-            raise ModelError("Nothing varies.", where="study", remedy="Add a grid, samples or a list.")
+            raise ModelError("Nothing is varied.", where="study", remedy="Add a grid, samples or a list.")
         if d.kind in ("runs", "poses") and not d.record and not d.curves:
             raise ModelError(
                 "The study records nothing.", where="study", remedy="Record a measure, such as max(elbow.q)."
             )
-        return Machine(d)
+        return StudyMachine(d)
 
     # ------------------------------------------------------------------------------------------ running
 
@@ -284,19 +294,21 @@ class Study:
         of the first rows failed
         """
         machine = self.check()
-        table = Table(self._declared, machine.columns)
+        table = RowTable(self._declared, machine.columns)
         kept = None if file is None else RowFile(os.fspath(file), table, resume=resume)
-        asked = Asked(progress or _ignore, cancelled or _never, enough or _never, elsewhere, failing)
+        asked = StudyCallbacks(
+            progress or _ignore_progress, cancelled or _never_cancelled, enough or _never_cancelled, elsewhere, failing
+        )
         try:
-            Work(self._declared, machine, table, kept, asked).go(cores, cluster, aside)
+            StudyExecution(self._declared, machine, table, kept, asked).compute_unfinished_rows(cores, cluster, aside)
         except KinetostatError as error:
             if kept is not None:
-                kept.abandon()
+                kept.leave_journal()
             error.result = StudyResult(table)  # type: ignore[attr-defined]
             raise
         except BaseException:
             if kept is not None:
-                kept.abandon()
+                kept.leave_journal()
             raise
         if kept is not None:
             kept.close()
@@ -307,15 +319,15 @@ class Study:
         return self.run(file, resume=True, **options)
 
 
-def _ignore(_: object) -> None:
+def _ignore_progress(_: object) -> None:
     pass
 
 
-def _never() -> bool:
+def _never_cancelled() -> bool:
     return False
 
 
-def _from_csv(path: str, number: Callable[[str, Any], float]) -> Axis:
+def _axis_from_csv(path: str, parse_value: Callable[[str, Any], float]) -> StudyAxis:
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
@@ -329,13 +341,13 @@ def _from_csv(path: str, number: Callable[[str, Any], float]) -> Axis:
         if len(row) != len(names):
             raise FileError(f"The row has {len(row)} values for {len(names)} names.", file=path, line=k)
         try:
-            values.append(tuple(number(name, _cell_value(cell)) for name, cell in zip(names, row, strict=True)))
+            values.append(tuple(parse_value(name, _parse_cell(cell)) for name, cell in zip(names, row, strict=True)))
         except KinetostatError as error:
             raise error.at(file=path, line=k) from None
-    return Axis(names, tuple(values), "list")
+    return StudyAxis(names, tuple(values), "list")
 
 
-def _cell_value(cell: str) -> Any:
+def _parse_cell(cell: str) -> Any:
     try:
         return float(cell)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Result of a study: rows, failures, maps, statistics, sensitivities."""
+"""Result of a study: rows, failures, maps, statistics and sensitivities."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import ModelError, SimulationError, near_misses
+from core.errors import ModelError, SimulationError, suggest_names
 from core.mechanism import Mechanism
-from core.studies.declaration import Axis
+from core.studies.declaration import StudyAxis
 from core.studies.sample_rows import DONE, WORDS
 
 if TYPE_CHECKING:
-    from core.studies.row_file import Table
+    from core.studies.row_file import RowTable
 
 
 Array = NDArray[np.float64]
@@ -25,10 +25,10 @@ Array = NDArray[np.float64]
 CONFIDENCE = 1.959963984540054
 """Half-width of the 95 % interval of a normal distribution, in standard deviations."""
 FIFTH = 0.2
-"""Fraction of the samples at either end of a variable that a tornado diagram compares."""
+"""Fraction of the samples at each end of a variable's range that a tornado diagram compares."""
 
 
-class Failed(NamedTuple):
+class FailedRow(NamedTuple):
     """Failed row: its number, status (`WORDS`), message, component, and varied values."""
 
     row: int
@@ -39,8 +39,8 @@ class Failed(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Statistics of a recorded number over the successful rows; error : half of the 95 % interval of the mean;
-    least_row, most_row : rows of its minimum and maximum."""
+    """Statistics of a recorded number over the successful rows. error : half of the 95 % interval of the mean;
+    least_row, most_row : rows with its minimum and maximum"""
 
     rows: int
     mean: float
@@ -53,9 +53,9 @@ class Summary(NamedTuple):
     quantiles: dict[float, float]
 
 
-class Map(NamedTuple):
-    """Number over two variables: x (nx,), y (ny,), values (ny, nx), the mean of the rows of a cell, NaN without a
-    success; failed (ny, nx) the fraction of failures."""
+class ValueMap(NamedTuple):
+    """Recorded number over two variables. x (nx,), y (ny,); values (ny, nx) : mean over the rows of a cell, NaN if none
+    succeeded; failed (ny, nx) : fraction of failed rows"""
 
     x: Array
     y: Array
@@ -64,8 +64,8 @@ class Map(NamedTuple):
 
 
 class Sensitivity(NamedTuple):
-    """Sensitivity to a variable: mean of the number where the variable is smallest and largest (a fifth of the rows
-    each), and rank correlation."""
+    """Sensitivity to a variable: means of the recorded number over the fifth of the rows with the smallest and the
+    fifth with the largest values of the variable, and rank correlation."""
 
     name: str
     low: float
@@ -73,8 +73,8 @@ class Sensitivity(NamedTuple):
     rank: float
 
 
-class Index(NamedTuple):
-    """Sobol indices of a variable: first order, and total."""
+class SobolIndices(NamedTuple):
+    """Sobol indices of a variable: first-order and total."""
 
     name: str
     first: float
@@ -82,9 +82,9 @@ class Index(NamedTuple):
 
 
 class StudyResult:
-    """Result of a study. table : columns by name, with varied and recorded values, "status" and "done"."""
+    """Result of a study. table : columns by name, with varied and recorded values, "status" and "done" """
 
-    def __init__(self, rows: Table) -> None:
+    def __init__(self, rows: RowTable) -> None:
         self.rows = rows
         self.declaration = rows.declaration
 
@@ -129,25 +129,25 @@ class StudyResult:
         return {**self.varied, **recorded, "status": words}
 
     @property
-    def failed(self) -> list[Failed]:
+    def failed(self) -> list[FailedRow]:
         """Failed rows."""
         found = []
         for row in np.flatnonzero(self.rows.done & (self.rows.status != DONE)).tolist():
             message, component = self.rows.messages.get(row, ("", ""))
             values = {name: float(column[row]) for name, column in self.varied.items()}
-            found.append(Failed(row, WORDS[self.rows.status[row]], message, component, values))
+            found.append(FailedRow(row, WORDS[self.rows.status[row]], message, component, values))
         return found
 
     @property
     def failure_rate(self) -> tuple[float, float, float]:
         """Fraction of failed rows, and its 95 % interval (Wilson)."""
-        return wilson(len(self.failed), len(self))
+        return wilson_interval(len(self.failed), len(self))
 
     def column(self, name: str) -> Array:
         """Return a column (n,) by name. Raises ModelError for an unknown one."""
         columns = {**self.varied, **{c.name: self.rows.results[:, k] for k, c in enumerate(self.rows.columns)}}
         if name not in columns:
-            raise ModelError(f"There is no column '{name}'.", where="study", remedy=near_misses(name, list(columns)))
+            raise ModelError(f"There is no column '{name}'.", where="study", remedy=suggest_names(name, list(columns)))
         return columns[name]
 
     def curve(self, name: str) -> tuple[Array, Array]:
@@ -155,7 +155,7 @@ class StudyResult:
         places = [k for k, column in enumerate(self.rows.columns) if column.curve == name]
         if not places:
             known = sorted({column.curve for column in self.rows.columns if column.curve})
-            raise ModelError(f"There is no curve '{name}'.", where="study", remedy=near_misses(name, known))
+            raise ModelError(f"There is no curve '{name}'.", where="study", remedy=suggest_names(name, known))
         times = np.array([self.rows.columns[k].time for k in places])
         return times, self.rows.results[:, places]
 
@@ -169,8 +169,8 @@ class StudyResult:
 
     def summary(self, name: str) -> Summary:
         """Compute statistics of a column over the successful rows. Raises ModelError if there are none."""
-        values, places = self._good(name)
-        spread = Running()
+        values, places = self._successful_values(name)
+        spread = RunningStatistics()
         spread.add(values)
         quantiles = {q: float(np.quantile(values, q)) for q in (0.05, 0.25, 0.5, 0.75, 0.95)}
         low, high = int(np.argmin(values)), int(np.argmax(values))
@@ -180,7 +180,7 @@ class StudyResult:
             *(int(places[low]), int(places[high]), quantiles),
         )
 
-    def _good(self, name: str) -> tuple[Array, NDArray[np.int64]]:
+    def _successful_values(self, name: str) -> tuple[Array, NDArray[np.int64]]:
         places = np.flatnonzero(self.good)
         if not len(places):
             raise ModelError(
@@ -188,10 +188,10 @@ class StudyResult:
             )
         return self.column(name)[places], places
 
-    def map(self, name: str, x: str, y: str, cells: int = 24) -> Map:
-        """Average a column over two varied variables: cells are the values of a grid, or equal intervals of drawn
+    def map(self, name: str, x: str, y: str, cells: int = 24) -> ValueMap:
+        """Average a column over the cells of two varied variables: the values of a grid, or equal intervals of random
         values."""
-        at = [self._cells(each, cells) for each in (x, y)]
+        at = [self._map_cells(each, cells) for each in (x, y)]
         (xs, kx), (ys, ky) = at
         cell, count = ky * len(xs) + kx, len(xs) * len(ys)
         good, done = self.good, self.rows.done
@@ -203,32 +203,32 @@ class StudyResult:
             mean = np.where(number > 0, total / number, np.nan)
             failed = np.where(every > 0, 1.0 - number / every, np.nan)
         shape = len(ys), len(xs)
-        return Map(xs, ys, mean.reshape(shape), failed.reshape(shape))
+        return ValueMap(xs, ys, mean.reshape(shape), failed.reshape(shape))
 
-    def _cells(self, name: str, cells: int) -> tuple[Array, NDArray[np.int64]]:
+    def _map_cells(self, name: str, cell_count: int) -> tuple[Array, NDArray[np.int64]]:
         if name not in self.varied:
             raise ModelError(
-                f"'{name}' is not varied in the study.", where="map", remedy=near_misses(name, list(self.varied))
+                f"'{name}' is not varied in the study.", where="map", remedy=suggest_names(name, list(self.varied))
             )
         column = self.varied[name]
-        axis = self._axis(name)
+        axis = self._axis_of_variable(name)
         if axis.values:
             found, places = np.unique(column, return_inverse=True)
-            if len(found) <= max(cells, 1) or axis.how == "grid":
+            if len(found) <= max(cell_count, 1) or axis.how == "grid":
                 return found, places.reshape(-1)
         low, high = float(column.min()), float(column.max())
-        width = (high - low) / cells or 1.0
-        places = np.clip(((column - low) / width).astype(int), 0, cells - 1)
-        return np.asarray(low + width * (np.arange(cells) + 0.5), dtype=float), places.astype(np.int64)
+        width = (high - low) / cell_count or 1.0
+        places = np.clip(((column - low) / width).astype(int), 0, cell_count - 1)
+        return np.asarray(low + width * (np.arange(cell_count) + 0.5), dtype=float), places.astype(np.int64)
 
-    def _axis(self, name: str) -> Axis:
+    def _axis_of_variable(self, name: str) -> StudyAxis:
         return next(axis for axis in self.declaration.axes if name in axis.names)
 
     def tornado(self, name: str) -> list[Sensitivity]:
         """Compute the sensitivities of a column to the varied variables, the largest first."""
         from scipy.stats import rankdata
 
-        values, places = self._good(name)
+        values, places = self._successful_values(name)
         found = []
         for each, column in self.varied.items():
             x = column[places]
@@ -241,7 +241,7 @@ class StudyResult:
             found.append(Sensitivity(each, below, above, rank))
         return sorted(found, key=lambda each: -abs(each.high - each.low))
 
-    def sobol(self, name: str) -> list[Index]:
+    def sobol(self, name: str) -> list[SobolIndices]:
         """Compute the Sobol indices of a column, from a study by `Study.sobol`: first order (Saltelli 2010), total
         (Jansen 1999).
 
@@ -265,7 +265,7 @@ class StudyResult:
         found = []
         for each, mixed in zip(axis.names, blocks[2:], strict=True):
             first = float(np.mean(b * (mixed - a))) / variance
-            found.append(Index(each, first, 0.5 * float(np.mean((a - mixed) ** 2)) / variance))
+            found.append(SobolIndices(each, first, 0.5 * float(np.mean((a - mixed) ** 2)) / variance))
         return found
 
     # ------------------------------------------------------------------------------------------ elsewhere
@@ -277,9 +277,9 @@ class StudyResult:
         with open(path, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(self.table)
-            writer.writerows(self._lines())
+            writer.writerows(self._csv_rows())
 
-    def _lines(self) -> Iterator[list[object]]:
+    def _csv_rows(self) -> Iterator[list[object]]:
         columns = [column.tolist() for column in self.table.values()]
         return (list(line) for line in zip(*columns, strict=True))
 
@@ -295,8 +295,8 @@ class StudyResult:
         pq.write_table(pa.table({name: pa.array(column.tolist()) for name, column in self.table.items()}), path)
 
 
-def wilson(count: int, total: int) -> tuple[float, float, float]:
-    """Return count/total and its 95 % interval: E. B. Wilson, J. American Statistical Association 22, 1927."""
+def wilson_interval(count: int, total: int) -> tuple[float, float, float]:
+    """Return count/total with its 95 % interval: E. B. Wilson, J. American Statistical Association 22, 1927."""
     if total == 0:
         return 0.0, 0.0, 1.0
     rate, z = count / total, CONFIDENCE
@@ -305,15 +305,15 @@ def wilson(count: int, total: int) -> tuple[float, float, float]:
     return rate, max(centre - half, 0.0), min(centre + half, 1.0)
 
 
-class Running:
-    """Running mean and variance without storing samples: B. P. Welford, Technometrics 4(3), 1962, in the blockwise form
-    by Chan, Golub and LeVeque, 1979."""
+class RunningStatistics:
+    """Running mean and variance, computed without storing samples: B. P. Welford, Technometrics 4(3), 1962, in the
+    blockwise form of Chan, Golub and LeVeque, 1979."""
 
     def __init__(self) -> None:
         self.count, self.mean, self._squares = 0, 0.0, 0.0
 
     def add(self, values: Array) -> None:
-        """Include further values."""
+        """Add further values."""
         n = len(values)
         if not n:
             return
@@ -330,16 +330,16 @@ class Running:
         return math.sqrt(self._squares / (self.count - 1)) if self.count > 1 else 0.0
 
 
-class RowState(NamedTuple):
-    """Start state of a row: parameters, q (nq,) and speeds by name; for targets q is the solution."""
+class RowStartState(NamedTuple):
+    """Start state of a row: parameters, q (nq,), and speeds by name; for targets q is the solution."""
 
     parameters: dict[str, float]
     q: Array
     speeds: dict[str, float]
 
 
-def row_state(mech: Mechanism, result: StudyResult, row: int) -> RowState:
-    """Return the state of a row. Raises KinetostatError if the machine lacks its parameters or cannot take its
+def start_state_of_row(mech: Mechanism, result: StudyResult, row: int) -> RowStartState:
+    """Return the start state of a row. Raises KinetostatError if the machine lacks its parameters or cannot assume its
     position."""
     parameters: dict[str, float] = {}
     named: dict[str, float] = {}
@@ -359,6 +359,6 @@ def row_state(mech: Mechanism, result: StudyResult, row: int) -> RowState:
     p = mech.parameter_values(parameters or None)
     if result.declaration.kind == "targets":
         ends = [result.column(f"{name}.q")[row] for name in mech.q_names]
-        return RowState(parameters, np.array(ends), speeds)
+        return RowStartState(parameters, np.array(ends), speeds)
     q = mech.rest(p)
-    return RowState(parameters, mech.move(q, named, p, exact=True) if named else q, speeds)
+    return RowStartState(parameters, mech.move(q, named, p, exact=True) if named else q, speeds)

@@ -1,5 +1,5 @@
-"""Execution of a study: chunks are distributed, collected and stored; progress is reported, and the study can be
-stopped."""
+"""Execution of a study: chunks of rows are distributed, collected and stored; progress is reported, and the study can
+be stopped."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from numpy.typing import NDArray
 from core.errors import FileError
 from core.files.sent_model import pack_kinds
 from core.kinds import KindError
-from core.studies.backends import Backend, Chunk, Dask, Finished, Processes, Serial
+from core.studies.backends import Backend, Chunk, DaskBackend, FinishedChunk, ProcessBackend, SerialBackend
 from core.studies.declaration import Declaration
-from core.studies.row_file import RowFile, Table
-from core.studies.sample_rows import DONE, LOST, Machine, Rows
+from core.studies.row_file import RowFile, RowTable
+from core.studies.sample_rows import DONE, LOST, Rows, StudyMachine
 
 CHUNK = 1.0
 """Target duration of a chunk, s."""
 OWN_CHUNK = 0.1
-"""Duration of a chunk in this thread, which can stop between two, s."""
+"""Duration of a chunk in this thread, which can stop only between two chunks, s."""
 CHUNKS_EACH = 4
-"""Smallest number of chunks per worker, so that progress advances and a crash costs little."""
+"""Smallest number of chunks per worker, so that progress is visible and a crash costs little."""
 IN_HAND = 2
-"""Number of chunks per worker submitted at once."""
+"""Number of chunks submitted to each worker at once."""
 POLL = 0.1
 """Interval between checks of a stop request, s."""
 TRIAL = 3
-"""Number of rows computed first, to estimate the cost and to fill the machine-code cache."""
+"""Number of rows computed first, to estimate the cost and to fill the cache of machine code."""
 WORTH = 0.5
-"""Estimated work that justifies starting subprocesses, s; starting them takes about as long."""
+"""Estimated work, s, from which starting subprocesses pays off; starting them takes about as long."""
 FIRST_ROWS = 200
-"""Number of first rows of which more than half may not fail without asking the user."""
+"""Number of first rows: if more than half of them fail, the user is asked whether to continue."""
 
 
 class Progress(NamedTuple):
@@ -47,14 +47,14 @@ class Progress(NamedTuple):
     failed: int
     rate: float
     left: float
-    table: Table
+    table: RowTable
 
     def __str__(self) -> str:
         return f"{self.done} of {self.total} rows, {self.failed} failed, {self.rate:.3g} rows/s, {self.left:.3g} s left"
 
 
-class Asked(NamedTuple):
-    """Callbacks of a study: progress, stop request, alternative file, question about failures, see `Study.run`."""
+class StudyCallbacks(NamedTuple):
+    """Callbacks of a study: progress, stop request, alternative file, question about failures; see `Study.run`."""
 
     progress: Callable[[Progress], object]
     cancelled: Callable[[], bool]
@@ -63,14 +63,19 @@ class Asked(NamedTuple):
     failing: Callable[[Progress], bool] | None = None
 
 
-class Work:
-    """Study in execution."""
+class StudyExecution:
+    """A study while it is computed."""
 
     def __init__(
-        self, declaration: Declaration, machine: Machine, table: Table, kept: RowFile | None, asked: Asked
+        self,
+        declaration: Declaration,
+        machine: StudyMachine,
+        table: RowTable,
+        row_file: RowFile | None,
+        callbacks: StudyCallbacks,
     ) -> None:
-        self.machine, self.table, self.kept = machine, table, kept
-        self.declaration, self.asked = declaration, asked
+        self.machine, self.table, self.kept = machine, table, row_file
+        self.declaration, self.asked = declaration, callbacks
         self.values = declaration.values()
         self.began, self.before = time.perf_counter(), int(table.done.sum())
         self.cost = 0.0
@@ -79,21 +84,21 @@ class Work:
         self._first_done = self.before >= FIRST_ROWS
 
     @property
-    def _over(self) -> bool:
+    def _is_stopped(self) -> bool:
         return self._refused or self.asked.cancelled()
 
     @property
-    def _enough(self) -> bool:
-        return self._over or self.asked.enough()
+    def _should_stop(self) -> bool:
+        return self._is_stopped or self.asked.enough()
 
-    def go(self, cores: int | Literal["all"], cluster: str | None, aside: bool) -> None:
-        """Compute all unfinished rows; a machine with a kind defined in the console is computed in this process. Raises
+    def compute_unfinished_rows(self, cores: int | Literal["all"], cluster: str | None, in_background: bool) -> None:
+        """Compute all unfinished rows. A machine with a kind defined in the console is computed in this process. Raises
         KindError if such a machine is to be computed by a cluster."""
         left = np.flatnonzero(~self.table.done)
-        serial = Serial(self.machine)
+        serial = SerialBackend(self.machine)
         for first in left[:TRIAL]:
-            self._store_finished(self._computed(serial, np.array([first])))
-            if self._enough:
+            self._store_finished(self._compute_in_thread(serial, np.array([first])))
+            if self._should_stop:
                 return
         left = left[TRIAL:]
         if not len(left):
@@ -102,64 +107,69 @@ class Work:
         backend: Backend = serial
         own = None
         if cluster is not None:
-            backend = Dask(self.declaration, cluster, pack_kinds(self.machine.model))
-        elif (aside or workers > 1) and self.cost * len(left) > WORTH:
+            backend = DaskBackend(self.declaration, cluster, pack_kinds(self.machine.model))
+        elif (in_background or workers > 1) and self.cost * len(left) > WORTH:
             with contextlib.suppress(KindError):  # of the console: no other process can have it
                 kinds = pack_kinds(self.machine.model)
-                backend = Processes(self.declaration, workers if aside else workers - 1, kinds)
-                own = None if aside else serial
+                backend = ProcessBackend(self.declaration, workers if in_background else workers - 1, kinds)
+                own = None if in_background else serial
         try:
-            self._distribute(backend, left, own)
+            self._distribute_rows(backend, left, own)
         finally:
             backend.close()
 
-    def _computed(self, backend: Serial, places: NDArray[np.int64]) -> Finished:
-        backend.submit(Chunk(places, self.values[places]))
-        finished = backend.next(0.0)
+    def _compute_in_thread(self, backend: SerialBackend, row_indices: NDArray[np.int64]) -> FinishedChunk:
+        backend.submit(Chunk(row_indices, self.values[row_indices]))
+        finished = backend.next_finished_chunk(0.0)
         assert finished is not None
         return finished
 
-    def _distribute(self, backend: Backend, left: NDArray[np.int64], own: Serial | None) -> None:
-        """Distribute and collect chunks. own : backend of this thread, which computes meanwhile"""
+    def _distribute_rows(
+        self, backend: Backend, unfinished_rows: NDArray[np.int64], local_backend: SerialBackend | None
+    ) -> None:
+        """Distribute chunks to the workers and collect them; if there is a backend of this thread, it computes
+        meanwhile, too."""
         at = out = 0
-        end = len(left)
-        hands = backend.workers + (own is not None)
+        end = len(unfinished_rows)
+        hands = backend.workers + (local_backend is not None)
         while at < end or out:
-            size = self._chunk_rows(end - at, hands, CHUNK, backend.least)
-            if isinstance(backend, Serial):
-                size = self._chunk_rows(end - at, hands, OWN_CHUNK)
+            size = self._chunk_size(end - at, hands, CHUNK, backend.least)
+            if isinstance(backend, SerialBackend):
+                size = self._chunk_size(end - at, hands, OWN_CHUNK)
             while at < end and out < IN_HAND * backend.workers * size:
-                places = left[at : min(at + size, end)]
+                places = unfinished_rows[at : min(at + size, end)]
                 backend.submit(Chunk(places, self.values[places]))
                 at, out = at + len(places), out + len(places)
-            finished = backend.next(0.0 if own is not None else POLL)
-            if finished is None and own is not None:
+            finished = backend.next_finished_chunk(0.0 if local_backend is not None else POLL)
+            if finished is None and local_backend is not None:
                 if at < end:
-                    places = left[at : at + self._chunk_rows(end - at, hands, OWN_CHUNK)]
+                    places = unfinished_rows[at : at + self._chunk_size(end - at, hands, OWN_CHUNK)]
                     at += len(places)
-                    self._store_finished(self._computed(own, places))
+                    self._store_finished(self._compute_in_thread(local_backend, places))
                 else:
-                    finished = self._compute_unstarted(backend, own)
+                    finished = self._compute_unstarted(backend, local_backend)
             if finished is not None:
                 out -= len(finished.chunk.places)
                 self._store_finished(finished)
-            if self._over:
+            if self._is_stopped:
                 return
-            if self._enough:
+            if self._should_stop:
                 end = at
 
-    def _compute_unstarted(self, backend: Backend, own: Serial) -> Finished | None:
-        """Compute a submitted but unstarted chunk in this thread, so that the last chunks are not waited for."""
-        chunk = backend.take_back() if isinstance(backend, Processes) else None
-        return backend.next(POLL) if chunk is None else self._computed(own, chunk.places)
+    def _compute_unstarted(self, backend: Backend, local_backend: SerialBackend) -> FinishedChunk | None:
+        """Compute in this thread a chunk that is submitted but not started, to avoid waiting for the last chunks."""
+        chunk = backend.withdraw_chunk() if isinstance(backend, ProcessBackend) else None
+        return (
+            backend.next_finished_chunk(POLL) if chunk is None else self._compute_in_thread(local_backend, chunk.places)
+        )
 
-    def _chunk_rows(self, left: int, hands: int, seconds: float, least: float = 0.0) -> int:
-        """Return the number of rows of the next chunk, for at most so many seconds and, if enough rows are left, at
-        least so many."""
-        wanted, few = (each / self.cost if self.cost > 0.0 else 1.0 for each in (seconds, least))
-        return int(max(1, min(wanted, max(few, -(-left // (CHUNKS_EACH * hands))))))
+    def _chunk_size(self, rows_left: int, worker_count: int, seconds: float, min_seconds: float = 0.0) -> int:
+        """Return the number of rows of the next chunk, for at most a given time and, if enough rows are left, at least
+        another."""
+        wanted, few = (each / self.cost if self.cost > 0.0 else 1.0 for each in (seconds, min_seconds))
+        return int(max(1, min(wanted, max(few, -(-rows_left // (CHUNKS_EACH * worker_count))))))
 
-    def _store_finished(self, finished: Finished) -> None:
+    def _store_finished(self, finished: FinishedChunk) -> None:
         if finished.error is not None:
             raise finished.error
         chunk, rows = finished.chunk, finished.rows
@@ -169,13 +179,13 @@ class Work:
         if finished.seconds:
             cost = finished.seconds / len(chunk.places)
             self.cost = min(self.cost, cost) if len(chunk.places) == 1 and self.cost else cost
-        self.table.put(chunk.places, rows)
+        self.table.store_rows(chunk.places, rows)
         if self.kept is not None:
             self._store_rows(chunk.places, rows)
         self._report_progress()
 
     def _report_progress(self) -> None:
-        """Report progress; if most of the first rows failed, ask the user whether to continue."""
+        """Report progress; if most of the first rows have failed, ask the user whether to continue."""
         done, total = int(self.table.done.sum()), len(self.table.done)
         failed = int((self.table.status[self.table.done] != DONE).sum())
         rate = (done - self.before) / max(time.perf_counter() - self.began, 1e-9)
@@ -186,10 +196,10 @@ class Work:
             if self.asked.failing is not None and 2 * failed > done and done < total:
                 self._refused = not self.asked.failing(progress)
 
-    def _store_rows(self, places: NDArray[np.int64], rows: Rows) -> None:
+    def _store_rows(self, row_indices: NDArray[np.int64], rows: Rows) -> None:
         assert self.kept is not None
         try:
-            self.kept.append(places, rows)
+            self.kept.append(row_indices, rows)
             return
         except OSError as error:
             problem = FileError(

@@ -1,5 +1,5 @@
-"""Symbolic models of robots: the recursions of mechanics over exact polynomials, and simplification and export of their
-results.
+"""Symbolic models of robots: the recursive algorithms of mechanics over exact polynomials, and simplification and
+export of their results.
 
 linkage = symbolic.linkage(model)  # positions, velocity ratios, reduced equations of motion of loops
 robot = symbolic.robot(model)          # A, T, J, M, C, G … as sympy matrices

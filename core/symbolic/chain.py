@@ -1,4 +1,4 @@
-"""Symbolic serial chain: the recursions of `core.mechanics` with exact polynomials as scalars.
+"""Symbolic serial chain: the recursive algorithms of `core.mechanics` with exact polynomials as scalars.
 
 Frame i is the frame of the body behind joint i (link i's frame of a DH table), frame 0 the body the first moving
 joint stands on. Positions and Jacobians are in the axes of frame 0.
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, cached_property
 
-from core.analysis.tool_frame import closing, moving_path, tool_frame
-from core.errors import ModelError, near_misses
+from core.analysis.tool_frame import closure_text, moving_joints_to_tip, tool_frame
+from core.errors import ModelError, suggest_names
 from core.mechanics import kinematics
 from core.mechanics.energy import kinetic_by_link, potential_by_link
 from core.model import Model
@@ -18,31 +18,31 @@ from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.rotation import IDENTITY as NO_ROTATION
 from core.numerics.spatial.scalar import Scalar, plus, times, total
 from core.numerics.spatial.vector import Vector3
-from core.symbolic.symbolic_machine import Rows, SymbolicMachine, variables_of
+from core.symbolic.symbolic_machine import Rows, SymbolicMachine, joint_variables
 
 
-class Chain(SymbolicMachine):
-    """Serial chain whose recursions run over one ring. Entries are elements of the ring or floats."""
+class SymbolicChain(SymbolicMachine):
+    """Serial chain whose recursive algorithms run over one ring. Entries are elements of the ring or floats."""
 
     def __init__(
-        self, model: Model, tip: str = "", given: Mapping[str, float] | None = None, *, recognise: bool = True
+        self, model: Model, tip: str = "", values: Mapping[str, float] | None = None, *, recognise: bool = True
     ) -> None:
-        super().__init__(model, given)
+        super().__init__(model, values)
         self.tip = tip or tool_frame(self.model)
         if self.tip not in self.topology.carriers:
             raise ModelError(
                 f"There is no body or frame '{self.tip}'.",
                 where="tip",
-                remedy=near_misses(self.tip, self.topology.carriers),
+                remedy=suggest_names(self.tip, self.topology.carriers),
             )
-        if (tie := closing(self.topology)) is not None:
+        if (tie := closure_text(self.topology)) is not None:
             raise ModelError(
                 "The machine has closed loops or constraints; this function derives open chains only.",
                 where=tie,
                 remedy="Use the symbolic functions for loops, open the loop, or use the numeric functions.",
             )
-        path = moving_path(self.topology, self.tip)
-        self.begin(variables_of(self.model, self.topology, path), recognise=recognise)
+        path = moving_joints_to_tip(self.topology, self.tip)
+        self.begin(joint_variables(self.model, self.topology, path), recognise=recognise)
 
     # ------------------------------------------------------------------------------- kinematics
 
@@ -51,7 +51,7 @@ class Chain(SymbolicMachine):
         """Names of frames 0 … n, followed by the tip if it is another frame."""
         joints = {joint.name: joint for joint in self.topology.model.joints}
         names: list[str] = []
-        for name in moving_path(self.topology, self.tip):
+        for name in moving_joints_to_tip(self.topology, self.tip):
             branch = next(b for b in self.topology.branches if b.joint.name == name)
             if not names:
                 names.append(branch.inner)
@@ -84,7 +84,7 @@ class Chain(SymbolicMachine):
         return self._to_base_frame(kinematics.jacobian(self.machine.tree, self.q, place.link, place.pose))
 
     def _to_base_frame(self, rows: Rows) -> Rows:
-        """Convert rows [ω; v] in world axes to [v; ω] in the axes of frame 0, only for the columns of the chain."""
+        """Convert rows [ω; v] in world axes to [v; ω] in the axes of frame 0, for the columns of the chain only."""
         R = self._poses_in_base[""].rotation
         columns = []
         for variable in self.variables:
@@ -107,7 +107,7 @@ class Chain(SymbolicMachine):
     # ------------------------------------------------------------------------------- dynamics
 
     @cached_property
-    def coriolis(self) -> Rows:
+    def coriolis_matrix(self) -> Rows:
         """Return C with C_kj = Σ_i c_ijk q̇_i; Ṁ − 2 C is skew-symmetric."""
         speeds = [self.ring.symbol(name) for name in self.rates]
         return [
@@ -125,8 +125,8 @@ class Chain(SymbolicMachine):
         return times(0.5, total(terms))
 
     @cached_property
-    def links(self) -> tuple[int, ...]:
-        """Links of the tree that the joints of the chain move, including links on side branches."""
+    def moved_links(self) -> tuple[int, ...]:
+        """Links that the joints of the chain move, including links on side branches."""
         own = {variable.v for variable in self.variables}
         links = self.machine.tree.links
         moved: list[int] = []
@@ -136,29 +136,29 @@ class Chain(SymbolicMachine):
         return tuple(moved)
 
     def link_body(self, i: int) -> str:
-        """Return the child body of the joint that moves link i (from 1)."""
-        joint = self.machine.tree.links[self.links[i - 1]].name
+        """Return the child body of the joint that moves link i (counted from 1)."""
+        joint = self.machine.tree.links[self.moved_links[i - 1]].name
         return next(branch.outer for branch in self.topology.branches if branch.joint.name == joint)
 
     def link_bodies(self, i: int) -> list[str]:
-        """Return all bodies fixed to moved link i (from 1)."""
-        frames, at = self.machine.frames, self.links[i - 1]
+        """Return all bodies fixed to moved link i (counted from 1)."""
+        frames, at = self.machine.frames, self.moved_links[i - 1]
         return [body.name for body in self.topology.model.bodies if frames[body.name].link == at]
 
     @cached_property
-    def kinetic_by_link(self) -> list[Scalar]:
+    def kinetic_energy_by_link(self) -> list[Scalar]:
         """Return the kinetic energy of each moved link."""
         speeds: list[Scalar] = [0.0] * self.machine.tree.nv
         for variable, rate in zip(self.variables, self.rates, strict=True):
             speeds[variable.v] = self.ring.symbol(rate)
         found = kinetic_by_link(self.machine.tree, self.q, speeds)
-        return [found[i] for i in self.links]
+        return [found[i] for i in self.moved_links]
 
     @cached_property
-    def potential_by_link(self) -> list[Scalar]:
+    def potential_energy_by_link(self) -> list[Scalar]:
         """Return the potential energy of each moved link and of the spring in its joint."""
         found = potential_by_link(self.machine.tree, self.q)
-        return [found[i] for i in self.links]
+        return [found[i] for i in self.moved_links]
 
     @cached_property
     def torques(self) -> list[Scalar]:
@@ -168,6 +168,6 @@ class Chain(SymbolicMachine):
         result = []
         for k in range(self.n):
             inertial = total(times(self.mass_matrix[k][j], a[j]) for j in range(self.n))
-            centrifugal = total(times(self.coriolis[k][j], v[j]) for j in range(self.n))
+            centrifugal = total(times(self.coriolis_matrix[k][j], v[j]) for j in range(self.n))
             result.append(plus(plus(inertial, centrifugal), self.gravity[k]))
         return result

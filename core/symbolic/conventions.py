@@ -1,6 +1,5 @@
-"""Conventions needed to read a symbolic result (frames, reference point of inertias, sign of gravity, meaning of
-names), and the elements to which a symbol belongs.
-"""
+"""Conventions needed to interpret a symbolic result (frames, reference point of inertias, sign of gravity, meaning of
+names), and the elements that each symbol belongs to."""
 
 from __future__ import annotations
 
@@ -8,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from core.model import Model
 from core.model.fields import nested_elements
-from core.model.formula.expression import names, parse
-from core.model.formula.formula_fields import formulas_in
-from core.model.formula.text import number_text
-from core.symbolic.notation import writes_short
+from core.model.formula.expression import names_in_formula, parse
+from core.model.formula.formula_fields import iterate_formulas
+from core.model.formula.text import format_number
+from core.symbolic.notation import uses_short_trig
 
 if TYPE_CHECKING:
     from core.symbolic.robot import Robot
@@ -51,13 +50,13 @@ Owners = dict[str, tuple[tuple[str, str], ...]]
 HOLDERS = ("bodies", "joints", "frames")
 
 
-def conventions(robot: Robot, *, code: bool = False) -> tuple[str, ...]:
-    """Return sentences that accompany every result; with `code` for a result with sines and cosines written in full."""
-    own = (SHORT_NAMES,) if writes_short() and not code else ()
+def convention_sentences(robot: Robot, *, code: bool = False) -> tuple[str, ...]:
+    """Return the sentences that accompany every result; `code` if sines and cosines are written in full."""
+    own = (SHORT_NAMES,) if uses_short_trig() and not code else ()
     return (EQUATIONS, _frames_sentence(robot), INERTIA, _gravity_sentence(robot), RATES, *own)
 
 
-def plain(sentence: str) -> str:
+def to_ascii(sentence: str) -> str:
     """Convert a sentence to ASCII, for comments in code."""
     for sign, words in _PLAIN.items():
         sentence = sentence.replace(sign, words)
@@ -65,7 +64,8 @@ def plain(sentence: str) -> str:
 
 
 def _frames_sentence(robot: Robot) -> str:
-    """Name the DH convention of the frames; frames of machines without DH tables are those of their bodies."""
+    """Return a sentence on the frames: their DH convention or, for machines without DH tables, that they are the frames
+    of the bodies."""
     kinds = {chain.convention for chain in robot.model.chains}
     return PRODUCTS[kinds.pop()] if len(kinds) == 1 and not robot.model.bodies else OWN_FRAMES
 
@@ -74,12 +74,12 @@ def _gravity_sentence(robot: Robot) -> str:
     gravity = robot.model.world.gravity
     if gravity.kind == "none":
         return "There is no gravity: P and G are zero but for springs."
-    pull = ", ".join(x if isinstance(x, str) else number_text(x) for x in gravity.acceleration)
+    pull = ", ".join(x if isinstance(x, str) else format_number(x) for x in gravity.acceleration)
     pull = pull.replace("-", "−")
     return f"G = ∂P/∂q is what the joints hold at rest; gravity accelerates by ({pull}), in m/s², in the world's axes."
 
 
-def owners(robot: Robot) -> Owners:
+def symbol_owners(robot: Robot) -> Owners:
     """Return the elements of the expanded model that each symbol belongs to; a coordinate and its rates belong to their
     joint."""
     found = parameter_owners(robot.model)
@@ -92,14 +92,14 @@ def owners(robot: Robot) -> Owners:
 def parameter_owners(model: Model) -> Owners:
     """Return the elements whose formulas contain a parameter, directly or through dependent parameters."""
     expanded = model.expanded
-    sources = {p.name: names(parse(p.value)) for p in expanded.parameters if isinstance(p.value, str)}
+    sources = {p.name: names_in_formula(parse(p.value)) for p in expanded.parameters if isinstance(p.value, str)}
     known = {p.name for p in expanded.parameters}
     found: dict[str, list[tuple[str, str]]] = {}
     for collection in HOLDERS:
         for element in getattr(expanded, collection):
             used: set[str] = set()
-            texts = [found.text for part in nested_elements(element) for found in formulas_in(part)]
-            waiting = [name for text in texts for name in names(parse(text))]
+            texts = [found.text for part in nested_elements(element) for found in iterate_formulas(part)]
+            waiting = [name for text in texts for name in names_in_formula(parse(text))]
             while waiting:
                 name = waiting.pop()
                 if name in known and name not in used:

@@ -1,5 +1,5 @@
-"""Derivation of a robot's equations, step by step, as plain values: formula, numbers and picture of each step. Pictures
-are arrows and centres of mass, computed by the compiled kernel.
+"""Derivation of a robot's equations step by step, as plain values: formula, numbers and picture of each step. Pictures
+consist of arrows and centres of mass computed by the compiled kernel.
 
 Frames → A(i) → T(0, i) → Jacobian column by column → centres of mass → energies → M, C, G → equations of motion, in the
 order of Spong and Vidyasagar, Robot Dynamics and Control (chapters 3, 5, 6).
@@ -20,7 +20,7 @@ from core.errors import ModelError
 from core.mechanics.multibody.number_reader import Numbers
 from core.mechanism import Mechanism
 from core.model.bodies import WORLD
-from core.symbolic.proof import numbers as numbers_of
+from core.symbolic.proof import evaluate_forms as numbers_of
 from core.symbolic.robot import SIGNS, Forms, Robot
 
 Array = NDArray[np.float64]
@@ -32,7 +32,7 @@ Kind = Literal["x", "y", "z", "axis", "offset", "linear", "turning", "weight", "
 
 
 @dataclass(frozen=True)
-class Step:
+class DerivationStep:
     """One step of a derivation.
 
     what, indices : its result, as `Robot.form` takes it; "" for the frames
@@ -58,53 +58,57 @@ class Step:
         return f"{name}[:,{self.column}]" if self.column else name
 
 
-def steps(robot: Robot) -> tuple[Step, ...]:
+def derivation_steps(robot: Robot) -> tuple[DerivationStep, ...]:
     """Return all steps of the derivation for a robot."""
     n = robot.n
-    made = [Step("Frames", "Frames", _frames_text(robot), frames=tuple(range(n + 1)))]
+    made = [DerivationStep("Frames", "Frames", _describe_frames(robot), frames=tuple(range(n + 1)))]
     made += [_link_transform_step(robot, i) for i in range(1, n + 1)]
     made += [_chain_transform_step(i) for i in range(1, n + 1)]
-    made += [_column_step(robot, k) for k in range(1, n + 1)]
-    made += [_center_step(robot, i) for i in range(1, n + 1) if _has_center(robot, i)]
-    links = range(1, len(robot.chain.links) + 1)
+    made += [_jacobian_column_step(robot, k) for k in range(1, n + 1)]
+    made += [_center_step(robot, i) for i in range(1, n + 1) if _has_polynomial_center(robot, i)]
+    links = range(1, len(robot.chain.moved_links) + 1)
     made += [step(robot, i) for i in links for step in (_kinetic_step, _potential_step)]
     made += [
-        Step("Energies", "Kinetic energy", "K = Σ K_i = ½ q̇ᵀ M(q) q̇, of all links.", "K"),
-        Step("Energies", "Potential energy", "P = Σ P_i, of all links and of the springs in their joints.", "P"),
-        Step(
+        DerivationStep("Energies", "Kinetic energy", "K = Σ K_i = ½ q̇ᵀ M(q) q̇, of all links.", "K"),
+        DerivationStep(
+            "Energies", "Potential energy", "P = Σ P_i, of all links and of the springs in their joints.", "P"
+        ),
+        DerivationStep(
             "Dynamics",
             "Mass matrix",
             "M(q) = Σ m_i Jvcᵀ Jvc + Jwcᵀ R I_i Rᵀ Jwc, symmetric and positive definite; "
             "rotor inertias stand on the diagonal.",
             "M",
         ),
-        Step(
+        DerivationStep(
             "Dynamics",
             "Coriolis and centrifugal matrix",
             "C_kj = Σ_i c_ijk q̇_i with Christoffel symbols "
             "c_ijk = ½ (∂M_kj/∂q_i + ∂M_ki/∂q_j − ∂M_ij/∂q_k); Ṁ − 2C is skew-symmetric.",
             "C",
         ),
-        Step("Dynamics", "Gravity vector", "G_j = ∂P/∂q_j: what the joints must hold at rest.", "G"),
-        Step("Dynamics", "Equations of motion", "M q̈ + C q̇ + G = τ.", "tau"),
+        DerivationStep("Dynamics", "Gravity vector", "G_j = ∂P/∂q_j: what the joints must hold at rest.", "G"),
+        DerivationStep("Dynamics", "Equations of motion", "M q̈ + C q̇ + G = τ.", "tau"),
     ]
     return tuple(made)
 
 
-def _frames_text(robot: Robot) -> str:
+def _describe_frames(robot: Robot) -> str:
     chain = robot.chain
     where = "; ".join(f"frame {i} on {name}" for i, name in enumerate(chain.frames))
     return f"{chain.n} joints, {chain.n + 1} frames: {where}. The tip is {chain.tip}."
 
 
-def _link_transform_step(robot: Robot, i: int) -> Step:
+def _link_transform_step(robot: Robot, i: int) -> DerivationStep:
     variable = robot.chain.variables[i - 1]
     verb = "turns about" if variable.turns else "slides along"
     text = f"Frame {i} in frame {i - 1}: joint {variable.joint} {verb} its axis by {variable.symbol}."
-    return Step("A matrices", f"A{i}", text + _row_text(robot, variable.joint), "A", (i,), frames=(i - 1, i), joint=i)
+    return DerivationStep(
+        "A matrices", f"A{i}", text + _format_dh_row(robot, variable.joint), "A", (i,), frames=(i - 1, i), joint=i
+    )
 
 
-def _row_text(robot: Robot, joint: str) -> str:
+def _format_dh_row(robot: Robot, joint: str) -> str:
     """Return the row of the DH table that defines a joint."""
     for table in robot.model.chains:
         for k, (row, symbol) in enumerate(zip(table.rows, table.variables(), strict=True), 1):
@@ -112,51 +116,53 @@ def _row_text(robot: Robot, joint: str) -> str:
                 continue
             theta, d = (row.theta, symbol) if row.kind == "prismatic" else (symbol, row.d)
             constant = row.d if row.kind == "prismatic" else row.theta
-            more = f", constant {_value_text(constant)}" if constant else ""
+            more = f", constant {_format_value(constant)}" if constant else ""
             product = (
                 "Rot(z, θ) Trans(z, d) Trans(x, a) Rot(x, α)"
                 if table.convention == "standard"
                 else ("Rot(x, α) Trans(x, a) Rot(z, θ) Trans(z, d)")
             )
             return (
-                f" {table.convention.title()} Denavit–Hartenberg: A = {product} with θ = {_value_text(theta)}, "
-                f"d = {_value_text(d)}, a = {_value_text(row.a)}, α = {_value_text(row.alpha)}{more}."
+                f" {table.convention.title()} Denavit–Hartenberg: A = {product} with θ = {_format_value(theta)}, "
+                f"d = {_format_value(d)}, a = {_format_value(row.a)}, α = {_format_value(row.alpha)}{more}."
             )
     return ""
 
 
-def _value_text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     text = value if isinstance(value, str) else f"{value:.6g}"
     return re.sub(r"\bpi\b", "π", text).replace("-", "−")
 
 
-def _chain_transform_step(i: int) -> Step:
+def _chain_transform_step(i: int) -> DerivationStep:
     before = f"T(0,{i - 1}) A{i}" if i > 1 else "A1"
     text = f"Frame {i} in frame 0: T(0,{i}) = {before}. The last column is where its origin is."
-    return Step("Forward kinematics", f"T(0,{i})", text, "T", (0, i), frames=(0, i), joint=i)
+    return DerivationStep("Forward kinematics", f"T(0,{i})", text, "T", (0, i), frames=(0, i), joint=i)
 
 
-def _column_step(robot: Robot, k: int) -> Step:
+def _jacobian_column_step(robot: Robot, k: int) -> DerivationStep:
     variable, tip = robot.chain.variables[k - 1], robot.chain.tip
-    on = k - 1 if _is_standard(robot, variable.joint) else k  # the frame whose origin lies on the axis of joint k
+    on = (
+        k - 1 if _is_standard_dh_joint(robot, variable.joint) else k
+    )  # the frame whose origin lies on the axis of joint k
     if variable.turns:
         rule = f"a revolute joint gives [z × (o − o_{on}); z], z along its axis, the vector o − o_{on} from it to {tip}"
     else:
         rule = "a prismatic joint gives [z; 0], z along its axis"
     text = f"Column {k}, velocity [v; ω] of {tip} when only {variable.joint} moves: {rule}."
-    return Step("Jacobian", f"J, column {k}", text, "J", (), k, frames=(on, robot.n), joint=k)
+    return DerivationStep("Jacobian", f"J, column {k}", text, "J", (), k, frames=(on, robot.n), joint=k)
 
 
-def _is_standard(robot: Robot, joint: str) -> bool:
-    """Return True if a joint comes from a standard DH table, so that it turns about the z axis of the frame before
-    it."""
+def _is_standard_dh_joint(robot: Robot, joint: str) -> bool:
+    """Return True if a joint belongs to a standard DH table, so that it turns about the z axis of the previous
+    frame."""
     standard = (table for table in robot.model.chains if table.convention == "standard")
     return any(joint == f"{table.prefix}joint{k}" for table in standard for k in range(1, len(table.rows) + 1))
 
 
-def _has_center(robot: Robot, i: int) -> bool:
-    """Return True if the centre of mass of a link is a polynomial, unlike that of shapes with density and symbolic
-    sizes."""
+def _has_polynomial_center(robot: Robot, i: int) -> bool:
+    """Return True if the centre of mass of a link is a polynomial; that of shapes with density and symbolic sizes is
+    not."""
     try:
         robot.chain.center(i)
     except ModelError:
@@ -164,33 +170,33 @@ def _has_center(robot: Robot, i: int) -> bool:
     return True
 
 
-def _center_step(robot: Robot, i: int) -> Step:
+def _center_step(robot: Robot, i: int) -> DerivationStep:
     body = robot.chain.frames[i]
     text = f"Velocity of the centre of mass of {body} for each joint speed; joints behind it give zero."
-    return Step("Centres of mass", f"Jvc({i})", text, "Jvc", (i,), frames=(i,), joint=i, link=i)
+    return DerivationStep("Centres of mass", f"Jvc({i})", text, "Jvc", (i,), frames=(i,), joint=i, link=i)
 
 
-def _kinetic_step(robot: Robot, i: int) -> Step:
-    body, link = robot.chain.link_body(i), robot.chain.machine.tree.links[robot.chain.links[i - 1]]
+def _kinetic_step(robot: Robot, i: int) -> DerivationStep:
+    body, link = robot.chain.link_body(i), robot.chain.machine.tree.links[robot.chain.moved_links[i - 1]]
     rotor = ", and that of the rotor of its joint" if link.armature != 0.0 else ""
     text = (
         f"Kinetic energy of {body}: the motion of its centre of mass and its turning about it, "
         f"K{i} = ½ m vᵀ v + ½ ωᵀ R I Rᵀ ω with v = Jvc q̇ and ω = Jwc q̇{rotor}."
     )
-    return Step("Energies", f"K{i} of {body}", text, "Ki", (i,), link=i)
+    return DerivationStep("Energies", f"K{i} of {body}", text, "Ki", (i,), link=i)
 
 
-def _potential_step(robot: Robot, i: int) -> Step:
-    body, link = robot.chain.link_body(i), robot.chain.machine.tree.links[robot.chain.links[i - 1]]
+def _potential_step(robot: Robot, i: int) -> DerivationStep:
+    body, link = robot.chain.link_body(i), robot.chain.machine.tree.links[robot.chain.moved_links[i - 1]]
     spring = ", and that of the spring in its joint" if link.stiffness != 0.0 else ""
     text = f"Potential energy of {body}: P{i} = −m gᵀ r with its mass m at r, zero at the world's origin{spring}."
-    return Step("Energies", f"P{i} of {body}", text, "Pi", (i,), link=i)
+    return DerivationStep("Energies", f"P{i} of {body}", text, "Pi", (i,), link=i)
 
 
 # --------------------------------------------------------------------------------- formulas and numbers
 
 
-def forms(robot: Robot, step: Step) -> Forms:
+def step_formula(robot: Robot, step: DerivationStep) -> Forms:
     """Return the formula of a step; () for the frames."""
     if not step.what:
         return ()
@@ -198,17 +204,17 @@ def forms(robot: Robot, step: Step) -> Forms:
     return tuple((row[step.column - 1],) for row in entries) if step.column else entries
 
 
-def known_values(robot: Robot, p: Mapping[str, float]) -> dict[str, float]:
+def parameter_values(robot: Robot, p: Mapping[str, float]) -> dict[str, float]:
     """Return the values of all parameters of the robot's model. p : values of some of them."""
     chain, model = robot.chain, robot.chain.model
     free = {each.name for each in model.parameters if each.independent}
     return dict(model.values({**{name: x for name, x in p.items() if name in free}, **chain.given}))
 
 
-def values_at(robot: Robot, q: Array, p: Mapping[str, float], speed: float = SPEED) -> dict[str, float]:
+def symbol_values_at(robot: Robot, q: Array, p: Mapping[str, float], speed: float = SPEED) -> dict[str, float]:
     """Return the values of all symbols at a pose of the whole machine. q : (nq,); p : values of parameters."""
     chain = robot.chain
-    known = known_values(robot, p)
+    known = parameter_values(robot, p)
     values = {name: float(known[name]) for name in chain.values}
     for variable, rate, acceleration in zip(chain.variables, chain.rates, chain.accelerations, strict=True):
         values[variable.symbol] = float(q[variable.q])
@@ -216,9 +222,9 @@ def values_at(robot: Robot, q: Array, p: Mapping[str, float], speed: float = SPE
     return values | {"sqrt(2)": math.sqrt(2.0), "sqrt(3)": math.sqrt(3.0)}
 
 
-def numbers(robot: Robot, step: Step, values: Mapping[str, float]) -> Array:
-    """Evaluate the formula of a step, in the shape of its entries; values : of every symbol, SI."""
-    return numbers_of(forms(robot, step), values)
+def evaluate_step(robot: Robot, step: DerivationStep, values: Mapping[str, float]) -> Array:
+    """Evaluate the formula of a step; the result has the shape of its entries. values : of every symbol, SI."""
+    return numbers_of(step_formula(robot, step), values)
 
 
 @dataclass(frozen=True)
@@ -242,62 +248,64 @@ class Picture:
     names: tuple[tuple[Array, str, bool], ...] = ()
 
 
-def picture(robot: Robot, mech: Mechanism, step: Step, q: Array, p: Mapping[str, float]) -> Picture:
-    """Return the scene content for a step at a pose. mech : the machine that the robot was derived from."""
+def build_picture(robot: Robot, mech: Mechanism, step: DerivationStep, q: Array, p: Mapping[str, float]) -> Picture:
+    """Return the scene content for a step at a pose. mech : the machine from which the robot was derived."""
     draw = _ArrowMaker(robot, mech, q, p)
     arrows: list[Arrow] = []
     names = []
     for k, i in enumerate(step.frames):
         known = step.what != "" and k < len(step.frames) - 1
-        arrows += draw.triad(i, faint=known)
-        names.append((draw.frame(i)[:3, 3], f"{{{i}}}", known))
+        arrows += draw.frame_axes(i, faint=known)
+        names.append((draw.frame_pose(i)[:3, 3], f"{{{i}}}", known))
     if not step.what:
-        arrows += [draw.axis(k, faint=True) for k in range(1, robot.n + 1)]
+        arrows += [draw.joint_axis(k, faint=True) for k in range(1, robot.n + 1)]
     if step.what in ("A", "T"):
-        first, last = (draw.frame(i)[:3, 3] for i in step.frames)
-        arrows += [draw.axis(step.joint), Arrow("offset", first, last - first)]
+        first, last = (draw.frame_pose(i)[:3, 3] for i in step.frames)
+        arrows += [draw.joint_axis(step.joint), Arrow("offset", first, last - first)]
     if step.what == "J":
-        arrows, names = [draw.axis(step.joint), *draw.column(step.joint)], []
+        arrows, names = [draw.joint_axis(step.joint), *draw.jacobian_column(step.joint)], []
     if step.what == "Jvc":
-        return Picture((*arrows, *draw.center_columns(step.link)), draw.center(step.link)[None])
+        return Picture((*arrows, *draw.center_jacobian_columns(step.link)), draw.body_center_of_mass(step.link)[None])
     if step.what == "Ki":
-        return Picture(tuple(draw.link_motion(step.link)), draw.link_center(step.link)[None])
+        return Picture(tuple(draw.link_motion_arrows(step.link)), draw.link_center(step.link)[None])
     if step.what == "Pi":
-        return Picture(tuple(draw.link_weight(step.link)), draw.link_center(step.link)[None])
+        return Picture(tuple(draw.link_weight_arrows(step.link)), draw.link_center(step.link)[None])
     if step.what in ("K", "M", "C", "tau"):
-        return Picture(tuple(draw.velocities()), draw.link_centers())
+        return Picture(tuple(draw.velocity_arrows()), draw.link_centers())
     if step.what in ("P", "G"):
-        return Picture((*draw.weights(), *(draw.torques() if step.what == "G" else ())), draw.link_centers())
+        return Picture(
+            (*draw.weight_arrows(), *(draw.gravity_torques() if step.what == "G" else ())), draw.link_centers()
+        )
     return Picture(tuple(arrows), names=tuple(names))
 
 
 class _ArrowMaker:
-    """Makes arrows from the compiled kernel at one pose."""
+    """Builder of arrows from the compiled kernel at one pose."""
 
     def __init__(self, robot: Robot, mech: Mechanism, q: Array, p: Mapping[str, float]) -> None:
         self.robot, self.chain, self.mech = robot, robot.chain, mech
         self.q, self.p = np.asarray(q, dtype=float), {name: x for name, x in p.items() if name in mech.p_names}
         self.poses = {WORLD: np.eye(4), **dict(zip(mech.frame_names, mech.poses(self.q, p=self.p), strict=True))}
         self.joints = mech.joint_poses(self.q, p=self.p)
-        self.numbers = Numbers(known_values(robot, p), robot.chain.model.origin)
+        self.numbers = Numbers(parameter_values(robot, p), robot.chain.model.origin)
 
-    def frame(self, i: int) -> Array:
+    def frame_pose(self, i: int) -> Array:
         return np.asarray(self.poses[self.chain.frames[i]])
 
-    def triad(self, i: int, *, faint: bool) -> list[Arrow]:
+    def frame_axes(self, i: int, *, faint: bool) -> list[Arrow]:
         """Return the axes of frame i."""
-        X = self.frame(i)
+        X = self.frame_pose(i)
         names: tuple[Kind, ...] = ("x", "y", "z")
         return [Arrow(name, X[:3, 3], X[:3, k], faint) for k, name in enumerate(names)]
 
-    def axis(self, k: int, *, faint: bool = False) -> Arrow:
+    def joint_axis(self, k: int, *, faint: bool = False) -> Arrow:
         """Return the axis of joint k."""
         variable = self.chain.variables[k - 1]
         column = self._jacobian(self.chain.tip)[:, k - 1]
         origin = np.asarray(self.joints[variable.joint][0])[:3, 3]
         return Arrow("axis", origin, column[:3] if variable.turns else column[3:], faint)
 
-    def column(self, k: int) -> list[Arrow]:
+    def jacobian_column(self, k: int) -> list[Arrow]:
         """Return the linear and angular velocity of the tip due to joint k."""
         variable = self.chain.variables[k - 1]
         column = self._jacobian(self.chain.tip)[:, k - 1]
@@ -306,16 +314,16 @@ class _ArrowMaker:
         made = [Arrow("linear", tip, column[3:]), Arrow("turning", tip, column[:3])]
         return [*made, Arrow("offset", origin, tip - origin)] if variable.turns else made
 
-    def center(self, i: int) -> Array:
+    def body_center_of_mass(self, i: int) -> Array:
         """Return the centre of mass (3,) of the body of frame i."""
         local = np.array(self.numbers.center(self.chain.topology.model.body(self.chain.frames[i])), dtype=float)
-        X = self.frame(i)
+        X = self.frame_pose(i)
         return np.asarray(X[:3, :3] @ local + X[:3, 3])
 
-    def center_columns(self, i: int) -> list[Arrow]:
+    def center_jacobian_columns(self, i: int) -> list[Arrow]:
         """Return the velocity of the centre of mass of the body of frame i due to each joint before it."""
-        J, center = self._jacobian(self.chain.frames[i]), self.center(i)
-        columns = J[3:] + np.cross(J[:3].T, center - self.frame(i)[:3, 3]).T
+        J, center = self._jacobian(self.chain.frames[i]), self.body_center_of_mass(i)
+        columns = J[3:] + np.cross(J[:3].T, center - self.frame_pose(i)[:3, 3]).T
         return [Arrow("linear", center, column) for column in columns.T[:i]]
 
     def _jacobian(self, body: str) -> Array:
@@ -339,7 +347,7 @@ class _ArrowMaker:
     @property
     def _link_numbers(self) -> range:
         """Numbers of the moved links, from 1."""
-        return range(1, len(self.chain.links) + 1)
+        return range(1, len(self.chain.moved_links) + 1)
 
     def link_center(self, i: int) -> Array:
         """Return the centre of mass (3,) of moved link i."""
@@ -349,7 +357,7 @@ class _ArrowMaker:
         """Return the centres of mass (links, 3) of all moved links."""
         return np.array([self.link_center(i) for i in self._link_numbers])
 
-    def link_motion(self, i: int) -> list[Arrow]:
+    def link_motion_arrows(self, i: int) -> list[Arrow]:
         """Return the velocity of the link's centre of mass and its angular velocity when every joint moves at
         `SPEED`."""
         body, center = self.chain.link_body(i), self.link_center(i)
@@ -358,30 +366,30 @@ class _ArrowMaker:
         linear = linear + np.cross(turning, center - np.asarray(self.poses[body])[:3, 3])
         return [Arrow("linear", center, linear), Arrow("turning", center, turning)]
 
-    def link_weight(self, i: int) -> list[Arrow]:
+    def link_weight_arrows(self, i: int) -> list[Arrow]:
         """Return the link's weight, and the vector from the world's origin to its centre of mass."""
         mass, center = self._mass_and_center(i)
-        return [Arrow("weight", center, mass * self._gravity()), Arrow("offset", np.zeros(3), center)]
+        return [Arrow("weight", center, mass * self._uniform_gravity()), Arrow("offset", np.zeros(3), center)]
 
-    def velocities(self) -> list[Arrow]:
+    def velocity_arrows(self) -> list[Arrow]:
         """Return the velocities of all centres of mass when every joint moves at `SPEED`."""
-        return [self.link_motion(i)[0] for i in self._link_numbers]
+        return [self.link_motion_arrows(i)[0] for i in self._link_numbers]
 
-    def weights(self) -> list[Arrow]:
+    def weight_arrows(self) -> list[Arrow]:
         """Return the weights of all moved links."""
-        return [self.link_weight(i)[0] for i in self._link_numbers]
+        return [self.link_weight_arrows(i)[0] for i in self._link_numbers]
 
-    def _gravity(self) -> Array:
+    def _uniform_gravity(self) -> Array:
         """Return the acceleration (3,) of a uniform field, m/s²; zero for a point field."""
         gravity = self.chain.topology.model.world.gravity
         if gravity.kind != "uniform":
             return np.zeros(3)
         return np.array(self.numbers.vector(gravity.acceleration), dtype=float)
 
-    def torques(self) -> list[Arrow]:
+    def gravity_torques(self) -> list[Arrow]:
         """Return the joint forces that hold the robot against gravity, along the joint axes."""
         held = self.mech.gravity(self.q, p=self.p)
-        axes = [self.axis(k) for k in range(1, self.robot.n + 1)]
+        axes = [self.joint_axis(k) for k in range(1, self.robot.n + 1)]
         return [
             Arrow("torque", axis.origin, held[variable.v] * axis.vector)
             for variable, axis in zip(self.chain.variables, axes, strict=True)

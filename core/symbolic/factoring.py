@@ -1,4 +1,4 @@
-"""Factoring of sums into short forms: common factors are taken out, the most frequent first (multivariate Horner,
+"""Factoring of sums into short forms: common factors are extracted, the most frequent first (multivariate Horner,
 Ceberio and Kreinovich).
 
 `written` decides: few terms stand as in a textbook, term by term; many are grouped if that saves operations.
@@ -20,7 +20,7 @@ from typing import Any
 import flint
 
 from core.errors import ExpressionError, KinetostatError
-from core.model.formula.expression import Binary, Call, Negative, Node, evaluate, names, parse
+from core.model.formula.expression import Binary, Call, Negative, Node, evaluate, names_in_formula, parse
 from core.model.formula.nodes import FUNCTIONS, MATHEMATICA_FUNCTIONS
 from core.symbolic.forms import (
     ZERO,
@@ -28,21 +28,21 @@ from core.symbolic.forms import (
     Function,
     Number,
     Power,
+    SineOrCosine,
     Sum,
     Symbol,
-    Trig,
-    children,
-    operations,
-    power,
-    product,
-    rebuilt,
-    summed,
+    count_operations,
+    make_power,
+    make_product,
+    make_sum,
+    subexpressions,
+    with_subexpressions,
 )
 from core.symbolic.ring import Ring
-from core.symbolic.terms import Atom, Factors, Term, expanded, terms_of
+from core.symbolic.terms import Atom, Factors, Term, collect_terms, write_products
 
 TEXTBOOK = 8
-"""Largest number of terms of a sum that is left expanded."""
+"""Largest number of terms of a sum that is left expanded, as in textbooks."""
 COMPARED = 60
 """Largest number of terms for which the expanded and the factored form are compared; longer sums are always factored.
 """
@@ -52,21 +52,21 @@ Group = list[int]
 _FUNCTIONS = {*FUNCTIONS, *MATHEMATICA_FUNCTIONS}
 
 
-def written(terms: list[Term], *, textbook: int = TEXTBOOK) -> Form:
+def shortest_form(terms: list[Term], *, textbook: int = TEXTBOOK) -> Form:
     """Write a sum of terms, factored where that is shorter."""
     if len(terms) > COMPARED:
-        return factored(terms)
-    plain = summed(expanded(terms))
+        return factor_terms(terms)
+    plain = make_sum(write_products(terms))
     if len(terms) <= textbook:
         return plain
-    grouped = factored(terms)
-    return grouped if operations(grouped) < operations(plain) else plain
+    grouped = factor_terms(terms)
+    return grouped if count_operations(grouped) < count_operations(plain) else plain
 
 
-def factored(terms: Iterable[Term]) -> Form:
-    """Write the sum with common factors taken out."""
+def factor_terms(terms: Iterable[Term]) -> Form:
+    """Write the sum with common factors extracted."""
     terms = list(terms)
-    return product(Number(Fraction(1, _common_denominator(terms))), _Sum(terms).form()) if terms else ZERO
+    return make_product(Number(Fraction(1, _common_denominator(terms))), _Sum(terms).factored_form()) if terms else ZERO
 
 
 def _common_denominator(terms: list[Term]) -> int:
@@ -74,13 +74,13 @@ def _common_denominator(terms: list[Term]) -> int:
 
 
 class _Sum:
-    """Sum of terms with integer coefficients; each factor is stored as marks: atom² has two marks, (atom, 1) and (atom,
-    2)."""
+    """Sum of terms with integer coefficients. Each factor is stored as marks, one for each power: atom² has the marks
+    (atom, 1) and (atom, 2)."""
 
     def __init__(self, terms: list[Term]) -> None:
         scale = _common_denominator(terms)
         self.coefficients = [term.coefficient.numerator * (scale // term.coefficient.denominator) for term in terms]
-        atoms = sorted({atom for term in terms for atom, _ in term.factors}, key=_atom_order)
+        atoms = sorted({atom for term in terms for atom, _ in term.factors}, key=_atom_sort_key)
         highest: dict[Atom, int] = {}
         for term in terms:
             for atom, k in term.factors:
@@ -90,89 +90,104 @@ class _Sum:
         first = dict(zip(atoms, accumulate((highest[atom] for atom in atoms), initial=0), strict=False))
         self.marks = [{first[atom] + level for atom, k in term.factors for level in range(k)} for term in terms]
 
-    def form(self) -> Form:
+    def factored_form(self) -> Form:
         """Return the factored form of the whole sum."""
         everything = list(range(len(self.marks)))
-        return self._group_form(everything, self._mark_counts(everything), frozenset(), 1)
+        return self._factor_group(everything, self._count_marks(everything), frozenset(), 1)
 
-    def _mark_counts(self, group: Group) -> Counter[int]:
+    def _count_marks(self, group: Group) -> Counter[int]:
         """Count the terms of a group that have each mark."""
         return Counter(chain.from_iterable(self.marks[i] for i in group))
 
-    def _group_form(self, group: Group, counts: Counter[int], out: frozenset[int], divided: int) -> Form:
-        """Factor the sum of a group of terms. out, divided : marks and number already taken out of it"""
-        shared_by_all = [mark for mark in sorted(counts) if counts[mark] == len(group) and mark not in out]
-        sign = 1 if divided > 0 else -1
+    def _factor_group(
+        self, group: Group, counts: Counter[int], extracted_marks: frozenset[int], extracted_number: int
+    ) -> Form:
+        """Factor the sum of a group of terms. extracted_marks, extracted_number : marks and number already extracted
+        from it"""
+        shared_by_all = [mark for mark in sorted(counts) if counts[mark] == len(group) and mark not in extracted_marks]
+        sign = 1 if extracted_number > 0 else -1
         content = sign * math.gcd(*(self.coefficients[i] for i in group))
         if all(sign * self.coefficients[i] < 0 for i in group):
             content = -content
-        front = [Number(Fraction(content, divided)), *self._powers(shared_by_all)]
+        front = [Number(Fraction(content, extracted_number)), *self._product_of_marks(shared_by_all)]
         if len(group) == 1:
-            return product(*front)
-        out = out.union(shared_by_all)
-        chosen = self._most_frequent(counts, out)
+            return make_product(*front)
+        extracted_marks = extracted_marks.union(shared_by_all)
+        chosen = self._most_frequent_mark(counts, extracted_marks)
         if chosen is None:
-            body = summed([self._group_form([i], self._mark_counts([i]), out, content) for i in group])
-            return product(*front, body)
+            body = make_sum([self._factor_group([i], self._count_marks([i]), extracted_marks, content) for i in group])
+            return make_product(*front, body)
         inside = [i for i in group if chosen in self.marks[i]]
         outside = [i for i in group if chosen not in self.marks[i]]
-        fewer = self._mark_counts(min(inside, outside, key=len))
+        fewer = self._count_marks(min(inside, outside, key=len))
         found = [fewer, counts - fewer] if len(inside) <= len(outside) else [counts - fewer, fewer]
-        return product(
+        return make_product(
             *front,
-            summed(
-                [self._group_form(part, its, out, content) for part, its in zip((inside, outside), found, strict=True)]
+            make_sum(
+                [
+                    self._factor_group(part, its, extracted_marks, content)
+                    for part, its in zip((inside, outside), found, strict=True)
+                ]
             ),
         )
 
-    def _powers(self, marks: list[int]) -> list[Form]:
+    def _product_of_marks(self, marks: list[int]) -> list[Form]:
         """Return the product of marks as powers of atoms."""
-        return [power(atom, k) for atom, k in Counter(self.atoms[mark] for mark in marks).items()]
+        return [make_power(atom, k) for atom, k in Counter(self.atoms[mark] for mark in marks).items()]
 
     @staticmethod
-    def _most_frequent(counts: Counter[int], out: frozenset[int]) -> int | None:
-        """Return the mark in most terms (at least two). Ties go to later marks, the sines and cosines, so that
-        parameters are grouped."""
+    def _most_frequent_mark(counts: Counter[int], extracted_marks: frozenset[int]) -> int | None:
+        """Return the mark that occurs in most terms (at least two). In a tie later marks win, i.e. sines and cosines,
+        so that parameters are grouped."""
         best, most = None, 1
         for mark, count in counts.items():
-            if mark not in out and (count > most or (count == most > 1 and best is not None and mark > best)):
+            if mark not in extracted_marks and (
+                count > most or (count == most > 1 and best is not None and mark > best)
+            ):
                 best, most = mark, count
         return best
 
 
-def _atom_order(atom: Atom) -> tuple[bool, str]:
-    return isinstance(atom, Trig), atom.name if isinstance(atom, Symbol) else str((atom.angle, atom.function))
+def _atom_sort_key(atom: Atom) -> tuple[bool, str]:
+    return isinstance(atom, SineOrCosine), atom.name if isinstance(atom, Symbol) else str((atom.angle, atom.function))
 
 
-def shared(forms: Iterable[Form], stem: str = "x", least: int = 0) -> tuple[list[tuple[str, Form]], list[Form]]:
+def extract_common_subexpressions(
+    forms: Iterable[Form], stem: str = "x", min_operations: int = 0
+) -> tuple[list[tuple[str, Form]], list[Form]]:
     """Extract common subexpressions of several forms: (name, definition) in order of use, and the forms in terms of
     these names.
 
-    least : multiplications and additions that a definition takes at least (a sine takes none): for people, who read
+    min_operations : multiplications and additions that a definition takes at least (a sine takes none): for people, who
+    read
         S2 or 2 a1 as easily as a name
     """
     census = _SubexpressionTable()
-    roots = [census.number(form) for form in forms]
+    roots = [census.number_of_form(form) for form in forms]
     census.uses.update(roots)
     definitions: list[tuple[str, Form]] = []
     named: dict[int, Form] = {}
 
-    def replaced(number: int) -> Form:
+    def replace_subexpression(number: int) -> Form:
         if number in named:
             return named[number]
         form, inner = census.nodes[number]
-        result = rebuilt(form, [replaced(child) for child in inner])
-        if census.uses[number] > 1 and not isinstance(form, Number | Symbol) and _operation_count(result) >= least:
+        result = with_subexpressions(form, [replace_subexpression(child) for child in inner])
+        if (
+            census.uses[number] > 1
+            and not isinstance(form, Number | Symbol)
+            and _operation_count(result) >= min_operations
+        ):
             definitions.append((f"{stem}{len(definitions) + 1}", result))
             result = Symbol(definitions[-1][0])
         named[number] = result
         return result
 
-    return definitions, [replaced(root) for root in roots]
+    return definitions, [replace_subexpression(root) for root in roots]
 
 
 class _SubexpressionTable:
-    """Numbers subexpressions, with equal numbers for equal ones, and counts how often each is used."""
+    """Numbering of subexpressions, with equal numbers for equal ones, and counts of how often each is used."""
 
     def __init__(self) -> None:
         self.nodes: list[tuple[Form, tuple[int, ...]]] = []
@@ -181,14 +196,14 @@ class _SubexpressionTable:
         self._met: dict[int, tuple[int, Form]] = {}
         """id of a form → its number, and the form, that no other takes its id."""
 
-    def number(self, form: Form) -> int:
-        """Return the number of a form; each shared object is visited only once."""
+    def number_of_form(self, form: Form) -> int:
+        """Return the number of a form; an object that occurs several times is visited only once."""
         if id(form) not in self._met:
-            self._met[id(form)] = self._number(form), form
+            self._met[id(form)] = self._assign_number(form), form
         return self._met[id(form)][0]
 
-    def _number(self, form: Form) -> int:
-        inner = tuple(self.number(child) for child in children(form))
+    def _assign_number(self, form: Form) -> int:
+        inner = tuple(self.number_of_form(child) for child in subexpressions(form))
         own = form.exponent if isinstance(form, Power) else form.name if isinstance(form, Function) else 0
         key: object = (type(form), inner, own) if inner else form
         if key not in self._known:
@@ -203,32 +218,34 @@ def _operation_count(form: Form) -> int:
     """Count multiplications and additions, except inside sines and cosines."""
     if isinstance(form, Power):
         return form.exponent - 1 + _operation_count(form.base)
-    inner = () if isinstance(form, Trig) else children(form)
+    inner = () if isinstance(form, SineOrCosine) else subexpressions(form)
     return max(len(inner) - 1, int(isinstance(form, Function))) + sum(map(_operation_count, inner))
 
 
-def collected(terms: Sequence[Term], ratios: Collection[str], outer: Collection[str]) -> Form:
-    """Write a sum of terms with collected factors. ratios : symbols whose polynomials are factored; outer : symbols
-    factored out before brackets"""
+def collect_factors(terms: Sequence[Term], ratio_symbols: Collection[str], outer_symbols: Collection[str]) -> Form:
+    """Write a sum of terms with collected factors. ratio_symbols : symbols whose polynomials are factored;
+    outer_symbols : symbols that are put in front of brackets"""
     brackets: dict[str, dict[Factors, list[Term]]] = {}
     for term in terms:
-        name = next((a.name for a, k in term.factors if isinstance(a, Symbol) and a.name in outer and k == 1), "")
+        name = next(
+            (a.name for a, k in term.factors if isinstance(a, Symbol) and a.name in outer_symbols and k == 1), ""
+        )
         own = tuple((a, k) for a, k in term.factors if not (isinstance(a, Symbol) and a.name == name))
-        rest = tuple((a, k) for a, k in own if not (isinstance(a, Symbol) and a.name in ratios))
-        inner = tuple((a, k) for a, k in own if isinstance(a, Symbol) and a.name in ratios)
+        rest = tuple((a, k) for a, k in own if not (isinstance(a, Symbol) and a.name in ratio_symbols))
+        inner = tuple((a, k) for a, k in own if isinstance(a, Symbol) and a.name in ratio_symbols)
         brackets.setdefault(name, {}).setdefault(rest, []).append(Term(term.coefficient, inner))
     made: list[Form] = []
     for name, groups in brackets.items():
-        inside = [_scaled_product(_factors(group), rest) for rest, group in groups.items()]
+        inside = [_build_product(_factor_polynomial(group), rest) for rest, group in groups.items()]
         if name and len(inside) > 1:
-            shared, inside = _common_factors(list(groups.items()))
-            made.append(product(Symbol(name), *shared, summed(inside)))
+            shared, inside = _split_common_factors(list(groups.items()))
+            made.append(make_product(Symbol(name), *shared, make_sum(inside)))
         else:
-            made += [product(Symbol(name), each) if name else each for each in inside]
-    return summed(made)
+            made += [make_product(Symbol(name), each) if name else each for each in inside]
+    return make_sum(made)
 
 
-def _common_factors(groups: list[tuple[Factors, list[Term]]]) -> tuple[list[Form], list[Form]]:
+def _split_common_factors(groups: list[tuple[Factors, list[Term]]]) -> tuple[list[Form], list[Form]]:
     """Return the factors common to all groups, and the groups divided by them."""
     common = [
         (atom, min(dict(rest).get(atom, 0) for rest, _ in groups)) for atom, _ in groups[0][0]
@@ -238,17 +255,17 @@ def _common_factors(groups: list[tuple[Factors, list[Term]]]) -> tuple[list[Form
     left = []
     for rest, group in groups:
         fewer = tuple((atom, k - taken.get(atom, 0)) for atom, k in rest if k > taken.get(atom, 0))
-        left.append(_scaled_product(_factors(group), fewer))
-    return [power(atom, k) for atom, k in common], left
+        left.append(_build_product(_factor_polynomial(group), fewer))
+    return [make_power(atom, k) for atom, k in common], left
 
 
-def _scaled_product(front: Sequence[Form], rest: Factors) -> Form:
+def _build_product(front: Sequence[Form], factors: Factors) -> Form:
     """Return the product number · rest · brackets."""
     number, brackets = front[0], front[1:]
-    return product(number, *(power(atom, k) for atom, k in rest), *brackets)
+    return make_product(number, *(make_power(atom, k) for atom, k in factors), *brackets)
 
 
-def _factors(terms: Sequence[Term]) -> list[Form]:
+def _factor_polynomial(terms: Sequence[Term]) -> list[Form]:
     """Factor a polynomial in velocity ratios into a number and other factors."""
     names = sorted({atom.name for term in terms for atom, _ in term.factors if isinstance(atom, Symbol)})
     if not names:
@@ -264,9 +281,9 @@ def _factors(terms: Sequence[Term]) -> list[Form]:
     found = Fraction(int(number.p), int(number.q))
     forms: list[Form] = []
     for part, multiplicity in parts:
-        form, sign = _written_factor(part, names)
+        form, sign = _format_factor(part, names)
         found *= sign ** int(multiplicity)
-        forms.append(power(form, int(multiplicity)))
+        forms.append(make_power(form, int(multiplicity)))
     return [Number(found), *sorted(forms, key=lambda form: isinstance(form, Sum) or _is_power_of_sum(form))]
 
 
@@ -274,8 +291,9 @@ def _is_power_of_sum(form: Form) -> bool:
     return isinstance(form, Power) and isinstance(form.base, Sum)
 
 
-def _written_factor(part: Any, names: Sequence[str]) -> tuple[Form, int]:
-    """Write a factor with constants first and its first term positive; return it with the sign taken out."""
+def _format_factor(part: Any, names: Sequence[str]) -> tuple[Form, int]:
+    """Write a factor with constants first and its first term positive; return the form and the sign that was
+    extracted."""
     terms = [
         Term(
             Fraction(int(c.p), int(c.q)),
@@ -286,10 +304,10 @@ def _written_factor(part: Any, names: Sequence[str]) -> tuple[Form, int]:
     terms.sort(key=lambda term: (sum(k for _, k in term.factors), str(term.factors)))
     sign = -1 if terms[0].coefficient < 0 else 1
     terms = [term._replace(coefficient=sign * term.coefficient) for term in terms]
-    return summed([term.form() for term in terms]) if len(terms) <= 4 else factored(terms), sign
+    return make_sum([term.to_form() for term in terms]) if len(terms) <= 4 else factor_terms(terms), sign
 
 
-def simplified(text: str) -> Form:
+def simplify_text(text: str) -> Form:
     """Return the short form of an expression of numbers, names, sines and cosines: Sin[q1] Cos[q2] + Cos[q1] Sin[q2]
     becomes S12.
 
@@ -297,28 +315,30 @@ def simplified(text: str) -> Form:
     Raises ExpressionError where it is no polynomial of these.
     """
     node = parse(text, "mathematica")
-    if function := next((name for name in sorted(names(node)) if name in _FUNCTIONS), ""):
+    if function := next((name for name in sorted(names_in_formula(node)) if name in _FUNCTIONS), ""):
         raise ExpressionError(
             f"'{function}' in '{text}' is a function without its argument.",
             remedy=f"Write {function}(q1) or {function}(q1)^2.",
         )
-    angles = sorted(_angles(node))
-    ring = Ring(angles, sorted(names(node)))
+    angles = sorted(_angles_in_trig(node))
+    ring = Ring(angles, sorted(names_in_formula(node)))
     try:
-        value = evaluate(node, {name: ring.symbol(name) for name in names(node)})
+        value = evaluate(node, {name: ring.symbol(name) for name in names_in_formula(node)})
     except KinetostatError as error:
         raise ExpressionError(error.what, remedy=error.remedy) from None
-    return written(terms_of(value, [angles]))
+    return shortest_form(collect_terms(value, [angles]))
 
 
-def _angles(node: Node) -> set[str]:
+def _angles_in_trig(node: Node) -> set[str]:
     """Return the names inside sines and cosines."""
     if isinstance(node, Call):
-        inner: set[str] = set().union(*map(names, node.arguments)) if node.function in ("sin", "cos") else set()
-        return inner.union(*map(_angles, node.arguments))
+        inner: set[str] = (
+            set().union(*map(names_in_formula, node.arguments)) if node.function in ("sin", "cos") else set()
+        )
+        return inner.union(*map(_angles_in_trig, node.arguments))
     parts: tuple[Any, ...] = ()
     if isinstance(node, Binary):
         parts = (node.left, node.right)
     elif isinstance(node, Negative):
         parts = (node.operand,)
-    return set().union(*map(_angles, parts))
+    return set().union(*map(_angles_in_trig, parts))

@@ -1,4 +1,5 @@
-"""Written expressions: small immutable trees that can be shown, counted, printed and turned into code.
+"""Expression forms: small immutable trees as they will be written, which can be displayed, measured, printed and turned
+into code.
 
 Number(1/4)  Symbol("m1")  Trig("cos", (("q1", 1), ("q2", 1)))  Power(base, 2)  Product(…)  Sum(…)
 Quotient(top, bottom)  Function("atan2", (y, x))
@@ -31,7 +32,7 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
-class Trig:
+class SineOrCosine:
     """Sine or cosine of an integer combination of angles."""
 
     function: str
@@ -70,21 +71,21 @@ class Quotient:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """Function call: sqrt of one form, atan2 of two (y, x), or sin and cos where no short name is wanted."""
+    """Function call: sqrt of one form, atan2 of two (y, x), or sin and cos where no short name is to be used."""
 
     name: str
     arguments: tuple[Form, ...]
 
 
-Form = Number | Symbol | Trig | Power | Product | Sum | Quotient | Function
+Form = Number | Symbol | SineOrCosine | Power | Product | Sum | Quotient | Function
 
 ZERO = Number(Fraction(0))
 ONE = Number(Fraction(1))
 MINUS_ONE = Number(Fraction(-1))
 
 
-def product(*factors: Form) -> Form:
-    """Multiply forms into a flat product with its numbers joined in front."""
+def make_product(*factors: Form) -> Form:
+    """Multiply forms into a flat product with the numbers combined in front."""
     number, rest = ONE.value, []
     for factor in factors:
         for part in factor.factors if isinstance(factor, Product) else (factor,):
@@ -98,40 +99,40 @@ def product(*factors: Form) -> Form:
     return parts[0] if len(parts) == 1 else Product(tuple(parts))
 
 
-def power(base: Form, exponent: int) -> Form:
+def make_power(base: Form, exponent: int) -> Form:
     """Return base^exponent."""
     return base if exponent == 1 else Power(base, exponent)
 
 
-def quotient(top: Form, bottom: Form) -> Form:
-    """Return top / bottom, with a minus sign in front."""
-    if bottom == ONE or top == ZERO:
-        return top
-    negative, positive = sign_of(top)
-    made = Quotient(positive, bottom)
-    return product(MINUS_ONE, made) if negative else made
+def make_quotient(numerator: Form, denominator: Form) -> Form:
+    """Return numerator / denominator with any minus sign moved to the front."""
+    if denominator == ONE or numerator == ZERO:
+        return numerator
+    negative, positive = split_sign(numerator)
+    made = Quotient(positive, denominator)
+    return make_product(MINUS_ONE, made) if negative else made
 
 
-def summed(terms: list[Form]) -> Form:
-    """Add terms into a flat sum."""
+def make_sum(terms: list[Form]) -> Form:
+    """Add forms into a flat sum."""
     flat: list[Form] = []
     for term in terms:
         flat += term.terms if isinstance(term, Sum) else () if term == ZERO else (term,)
     return ZERO if not flat else flat[0] if len(flat) == 1 else Sum(tuple(flat))
 
 
-def sign_of(form: Form) -> tuple[bool, Form]:
+def split_sign(form: Form) -> tuple[bool, Form]:
     """Return (True if the form is written with a minus sign, the form without it)."""
     if isinstance(form, Product):
         first = form.factors[0]
         if isinstance(first, Number) and first.value.numerator < 0:
-            return True, product(Number(-first.value), *form.factors[1:])
+            return True, make_product(Number(-first.value), *form.factors[1:])
     elif isinstance(form, Number) and form.value.numerator < 0:
         return True, Number(-form.value)
     return False, form
 
 
-def children(form: Form) -> tuple[Form, ...]:
+def subexpressions(form: Form) -> tuple[Form, ...]:
     """Return the immediate subexpressions of a form."""
     if isinstance(form, Sum):
         return form.terms
@@ -144,8 +145,8 @@ def children(form: Form) -> tuple[Form, ...]:
     return (form.base,) if isinstance(form, Power) else ()
 
 
-def rebuilt(form: Form, parts: Sequence[Form]) -> Form:
-    """Return the form with its immediate subexpressions replaced, in the order of `children`."""
+def with_subexpressions(form: Form, parts: Sequence[Form]) -> Form:
+    """Return the form with its immediate subexpressions replaced, in the order of `subexpressions`."""
     if isinstance(form, Sum):
         return Sum(tuple(parts))
     if isinstance(form, Product):
@@ -157,14 +158,14 @@ def rebuilt(form: Form, parts: Sequence[Form]) -> Form:
     return Power(parts[0], form.exponent) if isinstance(form, Power) else form
 
 
-def walk(form: Form) -> Iterator[Form]:
+def walk_subexpressions(form: Form) -> Iterator[Form]:
     """Yield the form and all its subexpressions."""
     yield form
-    for child in children(form):
-        yield from walk(child)
+    for child in subexpressions(form):
+        yield from walk_subexpressions(child)
 
 
-def names(form: Form) -> set[str]:
+def names_in_form(form: Form) -> set[str]:
     """Return the symbols and angles that occur in a form."""
     found: set[str] = set()
     met: set[int] = set()
@@ -173,66 +174,66 @@ def names(form: Form) -> set[str]:
         part = waiting.pop()
         if isinstance(part, Symbol):
             found.add(part.name)
-        elif isinstance(part, Trig):
+        elif isinstance(part, SineOrCosine):
             found.update(name for name, _ in part.angle)
         elif id(part) not in met:
             met.add(id(part))
-            waiting += children(part)
+            waiting += subexpressions(part)
     return found
 
 
-def operations(form: Form, kept: dict[int, int] | None = None) -> int:
-    """Count the multiplications and additions needed to evaluate the form as written (a sine or a root counts one).
+def count_operations(form: Form, cache: dict[int, int] | None = None) -> int:
+    """Count the multiplications and additions needed to evaluate the form as written (a sine or a root counts as one).
 
-    kept : counts of sums met before, for forms of which parts are the same objects
+    cache : counts of sums met before, for forms of which parts are the same objects
     """
     if isinstance(form, Sum):
-        if kept is not None and id(form) in kept:
-            return kept[id(form)]
-        found = len(form.terms) - 1 + sum(operations(sign_of(term)[1], kept) for term in form.terms)
-        if kept is not None:
-            kept[id(form)] = found
+        if cache is not None and id(form) in cache:
+            return cache[id(form)]
+        found = len(form.terms) - 1 + sum(count_operations(split_sign(term)[1], cache) for term in form.terms)
+        if cache is not None:
+            cache[id(form)] = found
         return found
     if isinstance(form, Product):
         own = len(form.factors) - 1 - int(form.factors[0] == MINUS_ONE)
-        return own + sum(operations(factor, kept) for factor in form.factors)
+        return own + sum(count_operations(factor, cache) for factor in form.factors)
     if isinstance(form, Power):
-        return form.exponent - 1 + operations(form.base, kept)
+        return form.exponent - 1 + count_operations(form.base, cache)
     if isinstance(form, Quotient | Function):
-        return 1 + sum(operations(part, kept) for part in children(form))
-    if isinstance(form, Trig):
+        return 1 + sum(count_operations(part, cache) for part in subexpressions(form))
+    if isinstance(form, SineOrCosine):
         return 1 + sum(int(abs(k) > 1) for _, k in form.angle) + len(form.angle) - 1
     return 0
 
 
-def evaluate(form: Form, values: Mapping[str, Any], kept: dict[Any, Any] | None = None) -> Any:
-    """Evaluate the form over any scalars: floats, arrays, CasADi symbols, elements of a ring. `kept` caches sines, and
-    sums by object identity, so that the forms must outlive it."""
+def evaluate(form: Form, values: Mapping[str, Any], cache: dict[Any, Any] | None = None) -> Any:
+    """Evaluate the form over any kind of scalar: floats, arrays, CasADi symbols, elements of a ring. `cache` keeps
+    sines by angle and sums by object identity, so the forms must outlive it."""
     if isinstance(form, Number):
         return float(form.value)
     if isinstance(form, Symbol):
         return values[form.name]
     if isinstance(form, Power):
-        return reduce(mul, [evaluate(form.base, values, kept)] * form.exponent)
+        return reduce(mul, [evaluate(form.base, values, cache)] * form.exponent)
     if isinstance(form, Product):
-        return reduce(mul, (evaluate(part, values, kept) for part in form.factors))
+        return reduce(mul, (evaluate(part, values, cache) for part in form.factors))
     if isinstance(form, Quotient):
-        return evaluate(form.top, values, kept) / evaluate(form.bottom, values, kept)
+        return evaluate(form.top, values, cache) / evaluate(form.bottom, values, cache)
     if isinstance(form, Function):
-        return apply(form.name, *(evaluate(part, values, kept) for part in form.arguments))
-    key: Any = form if isinstance(form, Trig) else id(form)
-    if kept is not None and key in kept:
-        return kept[key]
-    if isinstance(form, Trig):
-        found = apply(form.function, _angle(form, values))
+        return apply(form.name, *(evaluate(part, values, cache) for part in form.arguments))
+    key: Any = form if isinstance(form, SineOrCosine) else id(form)
+    if cache is not None and key in cache:
+        return cache[key]
+    if isinstance(form, SineOrCosine):
+        found = apply(form.function, _evaluate_angle(form, values))
     else:
-        found = reduce(add, (evaluate(part, values, kept) for part in form.terms))
-    if kept is not None:
-        kept[key] = found
+        found = reduce(add, (evaluate(part, values, cache) for part in form.terms))
+    if cache is not None:
+        cache[key] = found
     return found
 
 
-def _angle(form: Trig, values: Mapping[str, Any]) -> Any:
+def _evaluate_angle(form: SineOrCosine, values: Mapping[str, Any]) -> Any:
     total: Any = 0.0
     for name, times in form.angle:
         total = total + (values[name] if times == 1 else float(times) * values[name])

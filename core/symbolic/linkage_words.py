@@ -1,11 +1,11 @@
-"""Explanations for a symbolic linkage: meaning of names, branch signs, and neglected terms."""
+"""Explanations of a symbolic linkage: meaning of names, branch signs, and neglected terms."""
 
 from __future__ import annotations
 
 from core.symbolic.conventions import SHORT_NAMES, Owners, parameter_owners
 from core.symbolic.linkage import SECTIONS, Linkage
 from core.symbolic.loop_ring import Definition
-from core.symbolic.notation import writes_short
+from core.symbolic.notation import uses_short_trig
 
 ANGLES = "Angles of joints count from their zero positions, up to whole turns; lengths are positive."
 BRANCH = "σ = ±1: on which of its two branches a step is assembled; it changes only where both meet."
@@ -21,8 +21,8 @@ INERTIA = (
 )
 
 
-def conventions(linkage: Linkage, *sections: str, code: bool = False) -> tuple[str, ...]:
-    """Return sentences that accompany sections; with `code` for sines and cosines written in full."""
+def convention_sentences(linkage: Linkage, *sections: str, code: bool = False) -> tuple[str, ...]:
+    """Return the sentences that accompany the sections; `code` if sines and cosines are written in full."""
     several = len(linkage.places) > 1
     letters = ", ".join(f"{'abcdef'[k]}: {each.symbol}" for k, each in enumerate(linkage.independent))
     made: list[str] = []
@@ -34,12 +34,12 @@ def conventions(linkage: Linkage, *sections: str, code: bool = False) -> tuple[s
         made.append(SLOPES_OF_SEVERAL if several else SLOPES)
     if "dynamics" in sections:
         made += [OF_SEVERAL if several else OF_ONE, LEFT_OUT, INERTIA]
-    short = writes_short() and not code and sections[0] in ("positions", "derivatives")
+    short = uses_short_trig() and not code and sections[0] in ("positions", "derivatives")
     return (*made, *((SHORT_NAMES,) if short else ()))
 
 
-def meanings(linkage: Linkage, section: str = "dynamics") -> dict[str, str]:
-    """Describe each symbol of a section and of those it depends on."""
+def describe_symbols(linkage: Linkage, section: str = "dynamics") -> dict[str, str]:
+    """Describe each symbol of a section and of the sections it depends on."""
     found = {name: f"parameter {name}" for name in linkage.parameters}
     for v, rate, acceleration in zip(linkage.variables, linkage.rates, linkage.accelerations, strict=True):
         found |= dict.fromkeys((v.symbol, rate, acceleration), f"joint {v.joint}")
@@ -49,7 +49,7 @@ def meanings(linkage: Linkage, section: str = "dynamics") -> dict[str, str]:
     return {each.name: each.about for each in defined if each.about} | found
 
 
-def owners(linkage: Linkage) -> Owners:
+def symbol_owners(linkage: Linkage) -> Owners:
     """Return the elements of the expanded model that each symbol belongs to."""
     found = parameter_owners(linkage.model)
     for v, rate, acceleration in zip(linkage.variables, linkage.rates, linkage.accelerations, strict=True):

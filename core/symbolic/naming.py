@@ -1,4 +1,4 @@
-"""Choice and names of the symbols of a robot.
+"""Choice of symbols for a robot, and their names.
 
 Names are those of the field: a2, d3 for lengths, m2, the centre of mass r2x, r2y, r2z, the inertia I2xx … of link 2,
 g for gravity. Numbers of a file that stand for multiples of π or for simple fractions are recognised within
@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 from core.errors import ModelError
 from core.mechanics.multibody.number_reader import Numbers
 from core.model import Body, DHChain, DHRow, Inertia, Joint, Model, Parameter, Pose
-from core.model.fields import Value, fields_of, nested_elements
-from core.model.formula.expression import names as names_in
+from core.model.fields import Value, declared_fields, nested_elements
+from core.model.formula.expression import names_in_formula as names_in
 from core.model.formula.expression import parse
-from core.model.formula.formula_fields import formulas_in
-from core.model.model import needed
-from core.numerics.spatial.inertia import split
+from core.model.formula.formula_fields import iterate_formulas
+from core.model.model import require_model
+from core.numerics.spatial.inertia import split_inertia
 
 RECOGNITION_TOLERANCE = 5e-5
 """Relative difference within which a number is recognised as a multiple of π or a simple fraction."""
@@ -30,13 +30,13 @@ LARGEST_SIMPLE = 16
 NO_FRACTION = 1e-12
 """Fraction of the largest component below which a component is not recognised as a fraction."""
 KINDS = ("named", "masses", "all", "none")
-"""Values of the option `symbols` that are not names."""
+"""Values of the option `symbols` that are not names of parameters."""
 USUAL_GRAVITY = (9.7, 9.9)
 """Accelerations (m/s²) that become the symbol g."""
 
 
-class Recognised(NamedTuple):
-    """A number that was replaced by an exact one."""
+class RecognisedNumber(NamedTuple):
+    """A number of the file that was replaced by an exact number."""
 
     where: str
     given: float
@@ -45,7 +45,7 @@ class Recognised(NamedTuple):
     """Exact number as written by hand: π/2, 1/3."""
 
 
-def angle_of(value: float) -> tuple[float, str] | None:
+def recognise_angle(value: float) -> tuple[float, str] | None:
     """Return the multiple of π/12 that equals an angle within tolerance; None if there is none."""
     twelfths = 12.0 * value / math.pi
     whole = round(twelfths)
@@ -56,7 +56,7 @@ def angle_of(value: float) -> tuple[float, str] | None:
     return whole * math.pi / 12.0, top if fraction.denominator == 1 else f"{top}/{fraction.denominator}"
 
 
-def fraction_of(value: float) -> tuple[float, str] | None:
+def recognise_fraction(value: float) -> tuple[float, str] | None:
     """Return the simple fraction of a periodic decimal such as 0.33333; None for short decimals."""
     fraction = Fraction(value).limit_denominator(LARGEST_SIMPLE)
     if not fraction or fraction.denominator in (1, 2, 4, 5, 8, 10, 16):
@@ -69,19 +69,20 @@ def fraction_of(value: float) -> tuple[float, str] | None:
 # --------------------------------------------------------------------------------- numbers become symbols
 
 
-def with_symbols(model: Model) -> Model:
-    """Return the model with a parameter in place of every number of its links: lengths, masses, centres, inertias."""
-    namer = _Namer(model)
-    chains = tuple(namer.chain(chain) for chain in model.chains)
-    bodies = tuple(namer.body(body, i) for i, body in enumerate(model.bodies, 1))
-    joints = tuple(namer.joint(joint, i) for i, joint in enumerate(model.joints, 1))
+def replace_numbers_by_symbols(model: Model) -> Model:
+    """Return the model with parameters in place of all numbers of its links: lengths, masses, centres, inertias."""
+    namer = _ParameterMaker(model)
+    chains = tuple(namer.replace_in_chain(chain) for chain in model.chains)
+    bodies = tuple(namer.replace_in_body(body, i) for i, body in enumerate(model.bodies, 1))
+    joints = tuple(namer.replace_in_joint(joint, i) for i, joint in enumerate(model.joints, 1))
     return dataclasses.replace(
         model, chains=chains, bodies=bodies, joints=joints, parameters=(*model.parameters, *namer.made)
     )
 
 
-def with_gravity_symbol(model: Model) -> Model:
-    """Return the model with the symbol g for standard gravity along an axis, unless another element is named g."""
+def add_gravity_symbol(model: Model) -> Model:
+    """Return the model with the symbol g for standard gravity along an axis, unless g is already the name of something
+    else."""
     gravity = model.world.gravity
     used = {parameter.name for parameter in model.parameters}
     acting = [x for x in gravity.acceleration if x != 0.0]
@@ -96,7 +97,7 @@ def with_gravity_symbol(model: Model) -> Model:
     return dataclasses.replace(model, world=world, parameters=(*model.parameters, g))
 
 
-def with_chosen_symbols(
+def apply_chosen_symbols(
     model: Model, symbols: str | Iterable[str] | None, values: Mapping[str, float] | None
 ) -> tuple[Model, dict[str, float]]:
     """Return the model with parameters for the chosen symbols, and the values of the parameters that become numbers.
@@ -104,11 +105,11 @@ def with_chosen_symbols(
     symbols : "named", "masses", "all", "none" or names, as `symbolic.robot` and `symbolic.linkage` take them; values :
     of parameters that take others than the model's. Raises ModelError for unknown names and for no numbers.
     """
-    named = with_gravity_symbol(needed(model))
+    named = add_gravity_symbol(require_model(model))
     if symbols == "all":
-        named = with_symbols(named)
+        named = replace_numbers_by_symbols(named)
     elif symbols == "masses":
-        named = with_mass_symbols(named)
+        named = replace_masses_by_symbols(named)
     known = {
         name: x for name, x in named.values().items() if any(p.name == name and p.independent for p in named.parameters)
     }
@@ -122,7 +123,7 @@ def with_chosen_symbols(
         raise ModelError(
             f"There is no parameter '{missing[0]}'.", where="symbols", remedy="There are: " + ", ".join(known) + "."
         )
-    given = kept_symbols(wanted)(known) | dict(values or {})
+    given = symbol_selector(wanted)(known) | dict(values or {})
     unknown = sorted(given.keys() - known.keys())
     if unknown:
         raise ModelError(
@@ -131,19 +132,19 @@ def with_chosen_symbols(
     return named, given
 
 
-def with_mass_symbols(model: Model) -> Model:
-    """Return the model with parameters for mass, centre of mass and inertia of every body, including those that follow
-    from shapes and density; lengths are unchanged."""
-    namer = _Namer(model)
+def replace_masses_by_symbols(model: Model) -> Model:
+    """Return the model with parameters for mass, centre of mass and inertia of every body, also where these are
+    computed from shapes and density; lengths are unchanged."""
+    namer = _ParameterMaker(model)
     numbers = Numbers(model.values(), model.origin)
     bodies = tuple(
-        _with_inertial_symbols(body, numbers.inertia(body), namer, i) for i, body in enumerate(model.bodies, 1)
+        _replace_inertia_by_symbols(body, numbers.inertia(body), namer, i) for i, body in enumerate(model.bodies, 1)
     )
     chains = tuple(
         dataclasses.replace(
             chain,
             rows=tuple(
-                dataclasses.replace(row, **namer.mass(row, f"{chain.prefix.replace('.', '_')}{i}"))
+                dataclasses.replace(row, **namer.replace_mass_properties(row, f"{chain.prefix.replace('.', '_')}{i}"))
                 for i, row in enumerate(chain.rows, 1)
             ),
         )
@@ -152,9 +153,9 @@ def with_mass_symbols(model: Model) -> Model:
     return dataclasses.replace(model, chains=chains, bodies=bodies, parameters=(*model.parameters, *namer.made))
 
 
-def _with_inertial_symbols(body: Body, inertia: Any, namer: _Namer, i: int) -> Body:
-    """Return a body with symbols for its inertial data; rounding errors become zero."""
-    mass, center, tensor = split(inertia)
+def _replace_inertia_by_symbols(body: Body, inertia: Any, namer: _ParameterMaker, number: int) -> Body:
+    """Return a body with symbols for its mass properties; values that are only rounding errors become zero."""
+    mass, center, tensor = split_inertia(inertia)
     size = max(map(abs, center), default=0.0)
     x, y, z = (float(each) if abs(each) > NO_FRACTION * size else 0.0 for each in center)
     moments = {name: float(getattr(tensor, name[1:])) for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")}
@@ -166,19 +167,19 @@ def _with_inertial_symbols(body: Body, inertia: Any, namer: _Namer, i: int) -> B
         center_of_mass=(x, y, z),
         inertia=Inertia(**{name: I if abs(I) > NO_FRACTION * most else 0.0 for name, I in moments.items()}),
     )
-    return dataclasses.replace(plain, **namer.mass(plain, i))
+    return dataclasses.replace(plain, **namer.replace_mass_properties(plain, number))
 
 
-class _Namer:
-    """Makes named parameters from numbers."""
+class _ParameterMaker:
+    """Builder of named parameters from numbers."""
 
     def __init__(self, model: Model) -> None:
         self.taken = {parameter.name for parameter in model.parameters}
         self.taken |= {row for chain in model.chains for row in chain.variables()}
         self.made: list[Parameter] = []
 
-    def named(self, value: Value, name: str, dimension: str) -> Value:
-        """Return the name of a new parameter for a number; zero stays a number."""
+    def replace_number(self, value: Value, name: str, dimension: str) -> Value:
+        """Create a parameter for a number and return its name; zero remains a number."""
         if isinstance(value, str) or value == 0.0:
             return value
         while name in self.taken:
@@ -187,49 +188,51 @@ class _Namer:
         self.made.append(Parameter(name=name, value=value, dimension=dimension))
         return name
 
-    def mass(self, part: Any, i: Any) -> dict[str, Any]:
+    def replace_mass_properties(self, part: Any, i: Any) -> dict[str, Any]:
         """Replace mass, centre and inertia of a body or DH row by parameters."""
         inertia = {
-            field.name: self.named(getattr(part.inertia, field.name), f"I{i}{field.name[1:]}", "inertia")
-            for field in fields_of(type(part.inertia))
+            field.name: self.replace_number(getattr(part.inertia, field.name), f"I{i}{field.name[1:]}", "inertia")
+            for field in declared_fields(type(part.inertia))
         }
         center = tuple(
-            self.named(x, f"r{i}{axis}", "length") for axis, x in zip("xyz", part.center_of_mass, strict=True)
+            self.replace_number(x, f"r{i}{axis}", "length") for axis, x in zip("xyz", part.center_of_mass, strict=True)
         )
         return {
-            "mass": self.named(part.mass, f"m{i}", "mass"),
+            "mass": self.replace_number(part.mass, f"m{i}", "mass"),
             "center_of_mass": center,
             "inertia": dataclasses.replace(part.inertia, **inertia),
         }
 
-    def chain(self, chain: DHChain) -> DHChain:
+    def replace_in_chain(self, chain: DHChain) -> DHChain:
         prefix = chain.prefix.replace(".", "_")
-        rows = tuple(self.row(row, f"{prefix}{i}") for i, row in enumerate(chain.rows, 1))
+        rows = tuple(self.replace_in_row(row, f"{prefix}{i}") for i, row in enumerate(chain.rows, 1))
         return dataclasses.replace(chain, rows=rows)
 
-    def row(self, row: DHRow, i: str) -> DHRow:
-        d = row.d if row.kind == "prismatic" else self.named(row.d, f"d{i}", "length")
+    def replace_in_row(self, row: DHRow, i: str) -> DHRow:
+        d = row.d if row.kind == "prismatic" else self.replace_number(row.d, f"d{i}", "length")
         return dataclasses.replace(
             row,
-            a=self.named(row.a, f"a{i}", "length"),
+            a=self.replace_number(row.a, f"a{i}", "length"),
             d=d,
-            armature=self.named(row.armature, f"J{i}", "inertia"),
-            **self.mass(row, i),
+            armature=self.replace_number(row.armature, f"J{i}", "inertia"),
+            **self.replace_mass_properties(row, i),
         )
 
-    def body(self, body: Body, i: int) -> Body:
-        return body if body.density is not None else dataclasses.replace(body, **self.mass(body, i))
+    def replace_in_body(self, body: Body, i: int) -> Body:
+        return body if body.density is not None else dataclasses.replace(body, **self.replace_mass_properties(body, i))
 
-    def joint(self, joint: Joint, i: int) -> Joint:
+    def replace_in_joint(self, joint: Joint, i: int) -> Joint:
         return dataclasses.replace(
             joint,
-            a=self.pose(joint.a, f"p{i}"),
-            b=self.pose(joint.b, f"s{i}"),
-            armature=self.named(joint.armature, f"J{i}", "inertia"),
+            a=self.replace_in_pose(joint.a, f"p{i}"),
+            b=self.replace_in_pose(joint.b, f"s{i}"),
+            armature=self.replace_number(joint.armature, f"J{i}", "inertia"),
         )
 
-    def pose(self, pose: Pose, stem: str) -> Pose:
-        x, y, z = (self.named(x, f"{stem}{axis}", "length") for axis, x in zip("xyz", pose.position, strict=True))
+    def replace_in_pose(self, pose: Pose, stem: str) -> Pose:
+        x, y, z = (
+            self.replace_number(x, f"{stem}{axis}", "length") for axis, x in zip("xyz", pose.position, strict=True)
+        )
         return dataclasses.replace(pose, position=(x, y, z))
 
 
@@ -238,21 +241,21 @@ def angle_parameters(model: Model) -> set[str]:
     found: set[str] = set()
     for _, element in model.elements():
         for part in nested_elements(element):
-            found |= _names(each.text for each in formulas_in(part) if each.kind.dimension == "angle")
+            found |= _names_in_values(each.text for each in iterate_formulas(part) if each.kind.dimension == "angle")
     formulas = {p.name: p.value for p in model.parameters if isinstance(p.value, str)}
     waiting = list(found)
     while waiting:
-        for name in _names((formulas.get(waiting.pop()),)) - found:
+        for name in _names_in_values((formulas.get(waiting.pop()),)) - found:
             found.add(name)
             waiting.append(name)
     return found | {p.name for p in model.parameters if p.dimension == "angle"}
 
 
-def _names(values: Iterable[Any]) -> set[str]:
+def _names_in_values(values: Iterable[Any]) -> set[str]:
     return {name for value in values if isinstance(value, str) for name in names_in(parse(value))}
 
 
-def kept_symbols(chosen: str | Iterable[str] | None) -> Callable[[Mapping[str, float]], dict[str, float]]:
+def symbol_selector(chosen: str | Iterable[str] | None) -> Callable[[Mapping[str, float]], dict[str, float]]:
     """Return a function of the model's values that selects the parameters to be replaced by numbers.
 
     chosen : "all" or None (every parameter stays a symbol), "none", or the names that stay

@@ -16,29 +16,31 @@ from fractions import Fraction
 from typing import Any
 
 from core.constraints.closed_forms.families import PLANAR
-from core.constraints.closed_forms.families import Form as LoopForm
-from core.constraints.closed_forms.graph import LINK, ends
-from core.constraints.closed_forms.velocities import Axis, Flow, Solver, axis_of
+from core.constraints.closed_forms.families import ChainSolution as LoopForm
+from core.constraints.closed_forms.graph import LINK, edge_ends
+from core.constraints.closed_forms.velocities import ChainVelocitySolver, ClusterMotions, WorldAxis, world_axis_of_edge
 from core.mechanics.tree import inline
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, all_zero, is_zero, negated, over, plus, times
 from core.numerics.spatial.vector import Motion, Vector3
-from core.symbolic.forms import ZERO, Form, Number, Symbol, operations, power, product, summed
+from core.symbolic.forms import ZERO, Form, Number, Symbol, count_operations, make_power, make_product, make_sum
 from core.symbolic.linkage_symbols import LinkageSymbols
-from core.symbolic.long_forms import Part, length
+from core.symbolic.long_forms import Summand, term_count
 from core.symbolic.loop_ring import Definition, Ratio
 
 LONGEST = 200
-"""Largest number of terms of an entry that is written as a whole; longer ones are written part by part."""
+"""Largest number of terms of an entry that is written as a whole; longer entries are written part by part."""
 
 
-class Speeds:
-    """Velocity ratios of a linkage, added step by step."""
+class VelocityRatios:
+    """Velocity ratios of a linkage, added one loop step at a time."""
 
     def __init__(self, linkage: LinkageSymbols) -> None:
         self.linkage = linkage
-        self.flow = Flow(list(linkage.placed.root), inline)
-        self.axes = {i: axis_of(edge, linkage.placed, linkage.q) for i, edge in enumerate(linkage.edges)}
+        self.flow = ClusterMotions(list(linkage.world_poses.root), inline)
+        self.axes = {
+            i: world_axis_of_edge(edge, linkage.world_poses, linkage.q) for i, edge in enumerate(linkage.edges)
+        }
         self.columns: list[list[Scalar]] = [[0.0] * len(linkage.places) for _ in linkage.variables]
         self.ratios: dict[tuple[int, int], Ratio] = {}
 
@@ -46,7 +48,7 @@ class Speeds:
         """Return the name of ∂q_i/∂q_a; "" if it is a number."""
         return self.linkage.ratio_names[i, a] if (i, a) in self.ratios else ""
 
-    def slope_name(self, i: int, a: int, b: int) -> str:
+    def ratio_derivative_name(self, i: int, a: int, b: int) -> str:
         """Return the name of ∂²q_i/∂q_a∂q_b; "" if it is zero because a first derivative is a number."""
         return self.linkage.ratio_names[i, a, b] if {(i, a), (i, b)} <= self.ratios.keys() else ""
 
@@ -56,26 +58,28 @@ class Speeds:
         if not edge.nv:
             self.flow.join(edge, {})
             return
-        at = self.linkage.number_of(edge)
+        at = self.linkage.variable_index(edge)
         place = self.linkage.places.index(at)
         self.columns[at][place] = 1.0
         self.flow.join(edge, {place: self.axes[i].columns[0].scaled(edge.ratio)})
 
-    def add_geared(self, form: LoopForm, pairs: Mapping[int, tuple[int, int]]) -> list[Definition]:
+    def add_geared_joint(self, form: LoopForm, pairs: Mapping[int, tuple[int, int]]) -> list[Definition]:
         """Add a joint driven by a gear; return the definitions of its ratios."""
         (i, _), (k, forward) = form.chain
         gear, source = self.linkage.edges[k], self.linkage.edges[pairs[k][1 if forward else 0]]
-        at = self.linkage.number_of(source)
+        at = self.linkage.variable_index(source)
         factor = times(gear.ratio, source.ratio) if forward else over(source.ratio, gear.ratio)
-        found = {a: self.linkage.ring.ratio(times(factor, x)) for a, x in enumerate(self.columns[at]) if not is_zero(x)}
+        found = {
+            a: self.linkage.ring.to_ratio(times(factor, x)) for a, x in enumerate(self.columns[at]) if not is_zero(x)
+        }
         return self._add_tree_joint(i, found)
 
-    def _add_tree_joint(self, i: int, found: Mapping[int, Ratio]) -> list[Definition]:
+    def _add_tree_joint(self, i: int, ratios: Mapping[int, Ratio]) -> list[Definition]:
         """Add the ratios and motion of a tree joint; return definitions of ratios that are not numbers."""
         edge, made = self.linkage.edges[i], []
-        at = self.linkage.number_of(edge)
+        at = self.linkage.variable_index(edge)
         across_: dict[int, Motion] = {}
-        for a, ratio in found.items():
+        for a, ratio in ratios.items():
             value: Scalar = ratio.top
             if not (isinstance(ratio.top, float) and isinstance(ratio.bottom, float)):
                 definition = self.linkage.ratio_definition(at, a, ratio)
@@ -91,21 +95,21 @@ class Speeds:
         return made
 
     def add_closed_chain(self, form: LoopForm, chains: Sequence[Any]) -> list[Definition]:
-        """Add the joints of a closed chain, each ratio by the variant that is shortest to write."""
+        """Add the joints of a closed chain; each ratio is written in the shortest of its variants."""
         best: dict[int, dict[int, Ratio]] = {}
         costs: dict[tuple[int, int], int] = {}
         for chain in chains:
             for axes in self._axis_arrangements(form.family, chain):
                 for i, row in self._solve_chain(form._replace(chain=chain), axes).items():
                     for a, ratio in row.items():
-                        cost = operations(self.linkage.written_ratio(ratio))
+                        cost = count_operations(self.linkage.write_ratio(ratio))
                         if cost < costs.get((i, a), cost + 1):
                             costs[i, a] = cost
                             best.setdefault(i, {})[a] = ratio
         made: list[Definition] = []
         edges = self.linkage.edges
         members = [i for i, _ in form.chain if self.linkage.edges[i].kind != LINK]
-        for i in sorted(members, key=lambda i: (edges[i].cut, edges[i].cut or self.linkage.number_of(edges[i]))):
+        for i in sorted(members, key=lambda i: (edges[i].cut, edges[i].cut or self.linkage.variable_index(edges[i]))):
             edge = self.linkage.edges[i]
             if not edge.cut:
                 made += self._add_tree_joint(i, best.get(i, {}))
@@ -115,25 +119,25 @@ class Speeds:
                 self.flow.join(edge, {a: column.scaled(x) for a, x in values.items()})
         return made
 
-    def _solve_chain(self, form: LoopForm, axes: list[Axis]) -> dict[int, dict[int, Ratio]]:
+    def _solve_chain(self, form: LoopForm, axes: list[WorldAxis]) -> dict[int, dict[int, Ratio]]:
         """Solve a closed chain; return edge → place → ratio."""
         edges, ring = self.linkage.edges, self.linkage.ring
-        solver = Solver(form, "".join(edges[i].kind for i, _ in form.chain), axes)
+        solver = ChainVelocitySolver(form, "".join(edges[i].kind for i, _ in form.chain), axes)
         found: dict[int, dict[int, Ratio]] = {}
-        for a, known in self.flow.around(form, edges).items():
+        for a, known in self.flow.known_chain_motion(form, edges).items():
             if all_zero((*known.angular, *known.linear)):
                 continue
             values, _, _ = solver.solve(known)
             for (i, forward), value in zip(form.chain, values, strict=True):
                 if value is None or isinstance(value, Vector3):
                     continue
-                found.setdefault(i, {})[a] = ring.ratio(value if forward else negated(value))
+                found.setdefault(i, {})[a] = ring.to_ratio(value if forward else negated(value))
         ring.release_quotients()
         return found
 
-    def _axis_arrangements(self, family: str, chain: Any) -> Iterator[list[Axis]]:
-        """Yield arrangements of the axes of a chain; in a planar chain joints are placed along different links, which
-        gives different expressions."""
+    def _axis_arrangements(self, family: str, chain: Any) -> Iterator[list[WorldAxis]]:
+        """Yield arrangements of the axes of a chain; in a planar chain the positions of joints can be computed along
+        different links, which gives different expressions."""
         own = [self.axes[i] for i, _ in chain]
         kinds = "".join(self.linkage.edges[i].kind for i, _ in chain)
         if family != PLANAR or kinds == "RPP":
@@ -163,51 +167,51 @@ class Speeds:
                 ]
 
     def _joint_positions(self, i: int) -> list[Vector3]:
-        """Return the position of a joint, reached from either of its sides."""
-        edge, pose = self.linkage.edges[i], self.linkage.placed.pose
+        """Return the position of a joint, computed from either of its sides."""
+        edge, pose = self.linkage.edges[i], self.linkage.world_poses.pose
         return [(pose[edge.b] @ edge.B).position, (pose[edge.a] @ edge.A).position][: 2 if edge.cut else 1]
 
     def _vector_across_joint(self, i: int, forward: bool) -> Vector3:
-        """Return the vector from where a chain enters a joint to where it leaves the joint."""
-        enter, near, leave, far = ends(self.linkage.edges[i], forward)
-        pose = self.linkage.placed.pose
+        """Return the vector from the point at which a chain enters a joint to the point at which it leaves it."""
+        enter, near, leave, far = edge_ends(self.linkage.edges[i], forward)
+        pose = self.linkage.world_poses.pose
         return (pose[leave] @ far).position - (pose[enter] @ near).position
 
     def _vector_to_next_joint(self, chain: Any, k: int) -> Vector3:
         """Return the vector from joint k to the next one, across the rigid part between them."""
         (i, forward), (n, onward) = chain[k], chain[(k + 1) % len(chain)]
-        edges, pose = self.linkage.edges, self.linkage.placed.pose
-        _, _, leave, far = ends(edges[i], forward)
-        enter, near, _, _ = ends(edges[n], onward)
+        edges, pose = self.linkage.edges, self.linkage.world_poses.pose
+        _, _, leave, far = edge_ends(edges[i], forward)
+        enter, near, _, _ = edge_ends(edges[n], onward)
         return (pose[enter] @ near).position - (pose[leave] @ far).position
 
 
 class ReducedEquations:
     """Reduced equations of motion of one linkage."""
 
-    def __init__(self, linkage: LinkageSymbols, speeds: Speeds) -> None:
+    def __init__(self, linkage: LinkageSymbols, speeds: VelocityRatios) -> None:
         self.linkage, self.speeds = linkage, speeds
 
     def definitions(self) -> tuple[Definition, ...]:
         """Return I, I′, G and τ for one independent coordinate; M, C, G and τ for several."""
         n = len(self.linkage.places)
-        return self._definitions_of_one() if n == 1 else self._definitions_of_several(n)
+        return self._single_dof_definitions() if n == 1 else self._multi_dof_definitions(n)
 
-    def _definitions_of_one(self) -> tuple[Definition, ...]:
+    def _single_dof_definitions(self) -> tuple[Definition, ...]:
         variable = self.linkage.independent[0]
         at = self.linkage.places[0]
         I, slope, G, tau = (self.linkage.named(name) for name in ("I", "I_prime", "G", "tau"))
         q, rate, acceleration = variable.symbol, self.linkage.rates[at], self.linkage.accelerations[at]
-        half = product(Number(Fraction(1, 2)), Symbol(slope), power(Symbol(rate), 2))
-        equation = summed([product(Symbol(I), Symbol(acceleration)), half, Symbol(G)])
+        half = make_product(Number(Fraction(1, 2)), Symbol(slope), make_power(Symbol(rate), 2))
+        equation = make_sum([make_product(Symbol(I), Symbol(acceleration)), half, Symbol(G)])
         return (
-            Definition(I, self._written_sum(self._inertia_parts(0, 0)), "reduced inertia"),
-            Definition(slope, self._written_sum(self._christoffel_parts(0, 0, 0, 2)), f"dI/d{q}"),
-            Definition(G, self._written_sum(self._gravity_parts(0)), f"dP/d{q}"),
+            Definition(I, self._write_sum(self._inertia_parts(0, 0)), "reduced inertia"),
+            Definition(slope, self._write_sum(self._christoffel_parts(0, 0, 0, 2)), f"dI/d{q}"),
+            Definition(G, self._write_sum(self._gravity_parts(0)), f"dP/d{q}"),
             Definition(tau, equation, f"force at {q}"),
         )
 
-    def _definitions_of_several(self, n: int) -> tuple[Definition, ...]:
+    def _multi_dof_definitions(self, n: int) -> tuple[Definition, ...]:
         made: list[Definition] = []
         M: dict[tuple[int, int], str] = {}
         C: dict[tuple[int, int], str] = {}
@@ -215,7 +219,7 @@ class ReducedEquations:
         for a in range(n):
             for b in range(a + 1):
                 M[a, b] = M[b, a] = self.linkage.named(f"M{b + 1}{a + 1}")
-                made.append(Definition(M[a, b], self._written_sum(self._inertia_parts(a, b)), "reduced mass matrix"))
+                made.append(Definition(M[a, b], self._write_sum(self._inertia_parts(a, b)), "reduced mass matrix"))
         rates = [self.linkage.rates[i] for i in self.linkage.places]
         for c in range(n):
             for a in range(n):
@@ -225,90 +229,90 @@ class ReducedEquations:
                     for b in range(n)
                     for part in self._christoffel_parts(c, a, b, 1)
                 ]
-                made.append(Definition(C[c, a], self._written_sum(parts), "from Christoffel symbols"))
+                made.append(Definition(C[c, a], self._write_sum(parts), "from Christoffel symbols"))
         for c in range(n):
             G.append(self.linkage.named(f"G{c + 1}"))
             made.append(
-                Definition(G[c], self._written_sum(self._gravity_parts(c)), f"∂P/∂{self.linkage.independent[c].symbol}")
+                Definition(G[c], self._write_sum(self._gravity_parts(c)), f"∂P/∂{self.linkage.independent[c].symbol}")
             )
         for c in range(n):
             terms = [
-                product(Symbol(M[c, a]), Symbol(self.linkage.accelerations[i]))
+                make_product(Symbol(M[c, a]), Symbol(self.linkage.accelerations[i]))
                 for a, i in enumerate(self.linkage.places)
             ]
-            terms += [product(Symbol(C[c, a]), Symbol(rates[a])) for a in range(n)]
+            terms += [make_product(Symbol(C[c, a]), Symbol(rates[a])) for a in range(n)]
             name = self.linkage.named(f"tau{c + 1}")
             made.append(
-                Definition(name, summed([*terms, Symbol(G[c])]), f"force at {self.linkage.independent[c].symbol}")
+                Definition(name, make_sum([*terms, Symbol(G[c])]), f"force at {self.linkage.independent[c].symbol}")
             )
         return tuple(made)
 
-    def _times_ratio(self, i: int, a: int, element: Scalar) -> tuple[Scalar, tuple[str, ...]]:
-        """Multiply an element by Φ_ia; return the product, with the name of Φ_ia kept apart if it is a symbol."""
+    def _multiply_by_ratio(self, i: int, a: int, element: Scalar) -> tuple[Scalar, tuple[str, ...]]:
+        """Multiply an element by Φ_ia. Return the product and, if Φ_ia is a symbol, its name as a separate factor."""
         name = self.speeds.ratio_name(i, a)
         if name:
             return element, (name,)
         return times(element, self.speeds.columns[i][a]), ()
 
-    def _times_ratios(self, element: Scalar, *factors: tuple[int, int]) -> tuple[Scalar, tuple[str, ...]]:
+    def _multiply_by_ratios(self, element: Scalar, *factors: tuple[int, int]) -> tuple[Scalar, tuple[str, ...]]:
         symbols: tuple[str, ...] = ()
         for i, a in factors:
-            element, more = self._times_ratio(i, a, element)
+            element, more = self._multiply_by_ratio(i, a, element)
             symbols += more
         return element, symbols
 
-    def _inertia_parts(self, a: int, b: int) -> list[Part]:
+    def _inertia_parts(self, a: int, b: int) -> list[Summand]:
         """Return the parts of Σ_ij Φ_ia M_ij Φ_jb."""
         M, n = self.linkage.mass_matrix, self.linkage.n
         return [
-            Part(Fraction(1), *self._times_ratios(M[i][j], (i, a), (j, b)))
+            Summand(Fraction(1), *self._multiply_by_ratios(M[i][j], (i, a), (j, b)))
             for i in range(n)
             for j in range(n)
             if not is_zero(M[i][j])
         ]
 
-    def _christoffel_parts(self, c: int, a: int, b: int, factor: int) -> list[Part]:
+    def _christoffel_parts(self, c: int, a: int, b: int, factor: int) -> list[Summand]:
         """Return the parts of the Christoffel symbol c_abc of the reduced mass matrix: Σ Φ_ic (M_ij ∂Φ_ja/∂q_b + c_mji
         Φ_ma Φ_jb)."""
         M, n, made = self.linkage.mass_matrix, self.linkage.n, []
         for i in range(n):
             for j in range(n):
-                slope = self.speeds.slope_name(j, a, b)
+                slope = self.speeds.ratio_derivative_name(j, a, b)
                 if slope and not is_zero(M[i][j]):
-                    element, symbols = self._times_ratios(M[i][j], (i, c))
-                    made.append(Part(Fraction(factor), element, (*symbols, slope)))
+                    element, symbols = self._multiply_by_ratios(M[i][j], (i, c))
+                    made.append(Summand(Fraction(factor), element, (*symbols, slope)))
                 for m in range(n):
                     found = self.linkage.christoffel(max(m, j), min(m, j), i)
                     if not is_zero(found):
-                        made.append(Part(Fraction(factor), *self._times_ratios(found, (i, c), (m, a), (j, b))))
+                        made.append(Summand(Fraction(factor), *self._multiply_by_ratios(found, (i, c), (m, a), (j, b))))
         return made
 
-    def _gravity_parts(self, a: int) -> list[Part]:
+    def _gravity_parts(self, a: int) -> list[Summand]:
         """Return the parts of Σ_i Φ_ia G_i."""
         found = enumerate(self.linkage.gravity)
-        return [Part(Fraction(1), *self._times_ratios(G, (i, a))) for i, G in found if not is_zero(G)]
+        return [Summand(Fraction(1), *self._multiply_by_ratios(G, (i, a))) for i, G in found if not is_zero(G)]
 
-    def _written_sum(self, parts: Sequence[Part]) -> Form:
+    def _write_sum(self, parts: Sequence[Summand]) -> Form:
         """Write the sum of parts, as a whole if it is short, else part by part."""
-        parts = _merged_parts([part for part in parts if not is_zero(part.element)])
+        parts = _merge_parts([part for part in parts if not is_zero(part.element)])
         if not parts:
             return ZERO
-        if sum(length(part.element) for part in parts) > LONGEST:
-            return self.linkage.writer.sum(list(parts))
+        if sum(term_count(part.element) for part in parts) > LONGEST:
+            return self.linkage.form_writer.write_sum(list(parts))
         whole: Scalar = 0.0
         for part in parts:
-            element = times(self.linkage.ring.constant(part.factor), part.element)
+            element = times(self.linkage.ring.to_element(part.factor), part.element)
             for symbol in part.symbols:
                 element = times(element, self.linkage.ring.symbol(symbol))
             whole = plus(whole, element)
-        return self.linkage.polynomial(whole)
+        return self.linkage.write_polynomial(whole)
 
 
-def _merged_parts(parts: Sequence[Part]) -> list[Part]:
+def _merge_parts(parts: Sequence[Summand]) -> list[Summand]:
     """Combine parts with the same symbols."""
     found: dict[tuple[str, ...], Scalar] = {}
     for factor, element, symbols in parts:
         key = tuple(sorted(symbols))
         whole = element if factor == 1 else times(float(factor), element)
         found[key] = plus(found.get(key, 0.0), whole)
-    return [Part(Fraction(1), element, symbols) for symbols, element in found.items() if not is_zero(element)]
+    return [Summand(Fraction(1), element, symbols) for symbols, element in found.items() if not is_zero(element)]

@@ -1,4 +1,4 @@
-"""Exact polynomials in parameters, coordinates and the sines and cosines of angles, used as scalars of mechanics.
+"""Exact polynomials in parameters, coordinates and the sines and cosines of angles, used as scalars in mechanics.
 
 Every result of the recursions of `core.mechanics` is a polynomial in parameters, sliding coordinates and the pairs
 (sin θ, cos θ). In this ring, reduced by sin² θ + cos² θ = 1, the form of an element is unique: equal results have
@@ -25,15 +25,15 @@ CLOSE = 1e-12
 """Relative difference within which a float is replaced by a fraction with a small denominator: 0.1 + 0.2 becomes 3/10.
 """
 DIGITS = 13
-"""Number of significant digits within which a float counts as a decimal number typed by the user."""
+"""Number of significant digits up to which a float is taken for a decimal number typed by the user."""
 ROUNDING = 4.0 * 2.0**-52
 """Relative rounding error of products and sums of typed numbers: 4.25 · 0.6447 is 2.739975, not 2.7399750000000003."""
 ROOTS = {2: "sqrt(2)", 3: "sqrt(3)"}
 """Square roots kept exact, needed for sines of multiples of 30° and 45°."""
 
 
-def exact(x: float) -> Fraction:
-    """Return the fraction that a float stands for, as given by its decimal digits."""
+def exact_fraction(x: float) -> Fraction:
+    """Return the fraction that a float represents according to its decimal digits."""
     written = float(f"{x:.{DIGITS}g}")
     if abs(written - x) <= ROUNDING * abs(x):
         return Fraction(repr(written))
@@ -66,26 +66,26 @@ class Ring:
         self._numbers: dict[float, Any] = {}
         self._angle_index = {name: i for i, name in enumerate(self.angles)}
 
-    def symbol(self, name: str) -> Element:
-        """Return a plain symbol, or an angle by itself."""
-        return Element(self, self._plain[name])
+    def symbol(self, name: str) -> RingElement:
+        """Return the element for a plain symbol, or for an angle itself."""
+        return RingElement(self, self._plain[name])
 
-    def number(self, x: Any) -> Any:
+    def to_exact_number(self, x: Any) -> Any:
         """Convert a float or fraction to an exact number."""
         if isinstance(x, Fraction):
             return flint.fmpq(x.numerator, x.denominator)
         found = self._numbers.get(x)
         if found is None:
-            value = exact(float(x))
+            value = exact_fraction(float(x))
             found = self._numbers[x] = flint.fmpq(value.numerator, value.denominator)
         return found
 
-    def constant(self, x: Any) -> Element:
+    def to_element(self, x: Any) -> RingElement:
         """Convert a number to an element."""
-        return Element(self, self.context.constant(self.number(x)))
+        return RingElement(self, self.context.constant(self.to_exact_number(x)))
 
-    def reduced(self, polynomial: Any) -> Any:
-        """Reduce a polynomial to its unique form, with squares of sines and roots replaced."""
+    def reduce(self, polynomial: Any) -> Any:
+        """Reduce a polynomial to its unique form, by replacing squares of sines and roots."""
         degrees = polynomial.degrees()
         for index, power, relation in self._relations:
             if degrees[index] >= power:
@@ -93,32 +93,32 @@ class Ring:
         return polynomial
 
     def as_scalar(self, polynomial: Any) -> scalar.Scalar:
-        """Return a polynomial as an element, or as a float if it is a constant that a float represents exactly, so that
-        zeros and ones drop out of later operations."""
+        """Return a polynomial as an element, or as a float if it is a constant that a float represents exactly; zeros
+        and ones then disappear in later operations."""
         if polynomial.is_constant():
             value = _constant_value(polynomial)
             if float(value) == value:
                 return float(value)
-        return Element(self, polynomial)
+        return RingElement(self, polynomial)
 
-    def quotient_element(self, top: Element, bottom: Element) -> Element:
+    def quotient_element(self, numerator: RingElement, denominator: RingElement) -> RingElement:
         """Raise ModelError for a quotient of two elements that is not a polynomial."""
         raise ModelError(
-            f"A quotient by '{bottom}' is not a polynomial.",
+            f"A quotient by '{denominator}' is not a polynomial.",
             where="symbolic",
             remedy="Give the divisor a value, or define a parameter for the quotient.",
         )
 
     # ------------------------------------------------------------------------------- sines and cosines
 
-    def sin_cos(self, x: Element) -> tuple[scalar.Scalar, scalar.Scalar]:
-        """Return sine and cosine of an integer combination of angles plus a constant.
+    def sin_cos(self, x: RingElement) -> tuple[scalar.Scalar, scalar.Scalar]:
+        """Return the sine and cosine of an integer combination of angles plus a constant.
 
         Raises ModelError for any other argument.
         """
         sine, cosine = self._sin_cos_of_constant(x)
         for (name, times), index in (
-            (pair, self._angle_index.get(pair[0])) for pair in self._linear_factors(x).items()
+            (pair, self._angle_index.get(pair[0])) for pair in self._linear_coefficients(x).items()
         ):
             if index is None or times.denominator != 1:
                 raise ModelError(
@@ -130,11 +130,11 @@ class Ring:
             if times < 0:
                 s1 = -s1
             for _ in range(abs(int(times))):
-                sine, cosine = self.reduced(sine * c1 + cosine * s1), self.reduced(cosine * c1 - sine * s1)
+                sine, cosine = self.reduce(sine * c1 + cosine * s1), self.reduce(cosine * c1 - sine * s1)
         return self.as_scalar(sine), self.as_scalar(cosine)
 
-    def _linear_factors(self, x: Element) -> dict[str, Fraction]:
-        """Return the factors of the plain symbols in a linear polynomial, without its constant."""
+    def _linear_coefficients(self, x: RingElement) -> dict[str, Fraction]:
+        """Return the coefficients of the plain symbols in a linear polynomial, without its constant."""
         first = 2 * len(self.angles)
         factors: dict[str, Fraction] = {}
         for powers, coefficient in x.polynomial.terms():
@@ -148,7 +148,7 @@ class Ring:
                 factors[self.plain[powers.index(1) - first]] = Fraction(int(coefficient.p), int(coefficient.q))
         return factors
 
-    def _sin_cos_of_constant(self, x: Element) -> tuple[Any, Any]:
+    def _sin_cos_of_constant(self, x: RingElement) -> tuple[Any, Any]:
         """Return sine and cosine of the constant part, exact for multiples of 30° and 45°."""
         constant = x.polynomial[(0,) * self.context.nvars()]
         value = float(Fraction(int(constant.p), int(constant.q)))
@@ -157,16 +157,16 @@ class Ring:
     def _exact_sine(self, angle: float) -> Any:
         twelfths = 12.0 * angle / math.pi
         if abs(twelfths - round(twelfths)) < 1e-9:
-            sign, rest = _first_quadrant(round(twelfths))
+            sign, rest = _sine_in_first_quadrant(round(twelfths))
             half = {0: (0, 0), 2: (1, 0), 3: (1, 2), 4: (1, 3), 6: (2, 0)}.get(rest)
             if half is not None:
                 factor, root = half
                 value = self.context.constant(flint.fmpq(sign * factor, 2))
                 return value * self._plain[ROOTS[root]] if root else value
-        return self.context.constant(self.number(math.sin(angle)))
+        return self.context.constant(self.to_exact_number(math.sin(angle)))
 
 
-def _first_quadrant(twelfths: int) -> tuple[int, int]:
+def _sine_in_first_quadrant(twelfths: int) -> tuple[int, int]:
     """Return (sign, n) with sin(twelfths · 15°) = sign · sin(n · 15°), 0 ≤ n ≤ 6."""
     n = twelfths % 24
     sign = 1 if n <= 12 else -1
@@ -180,45 +180,45 @@ def _constant_value(polynomial: Any) -> Fraction:
     return Fraction(0)
 
 
-class Element:
-    """Element of a ring, used as a scalar of mechanics."""
+class RingElement:
+    """Element of a ring, used as a scalar in mechanics."""
 
     __slots__ = ("polynomial", "ring")
 
     def __init__(self, ring: Ring, polynomial: Any) -> None:
         self.ring, self.polynomial = ring, polynomial
 
-    def _operand(self, other: Any) -> Any:
-        return other.polynomial if isinstance(other, Element) else self.ring.number(other)
+    def _to_operand(self, other: Any) -> Any:
+        return other.polynomial if isinstance(other, RingElement) else self.ring.to_exact_number(other)
 
     def __add__(self, other: Any) -> Any:
-        return self.ring.as_scalar(self.polynomial + self._operand(other))
+        return self.ring.as_scalar(self.polynomial + self._to_operand(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return self.ring.as_scalar(self.polynomial - self._operand(other))
+        return self.ring.as_scalar(self.polynomial - self._to_operand(other))
 
     def __rsub__(self, other: Any) -> Any:
-        return self.ring.as_scalar(self._operand(other) - self.polynomial)
+        return self.ring.as_scalar(self._to_operand(other) - self.polynomial)
 
-    def __neg__(self) -> Element:
-        return Element(self.ring, -self.polynomial)
+    def __neg__(self) -> RingElement:
+        return RingElement(self.ring, -self.polynomial)
 
     def __mul__(self, other: Any) -> Any:
-        product = self.polynomial * self._operand(other)
-        return self.ring.as_scalar(self.ring.reduced(product) if isinstance(other, Element) else product)
+        product = self.polynomial * self._to_operand(other)
+        return self.ring.as_scalar(self.ring.reduce(product) if isinstance(other, RingElement) else product)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        if isinstance(other, Element):
+        if isinstance(other, RingElement):
             quotient, rest = divmod(self.polynomial, other.polynomial)
             return self.ring.as_scalar(quotient) if rest.is_zero() else self.ring.quotient_element(self, other)
-        return Element(self.ring, self.polynomial / self.ring.number(other))
+        return RingElement(self.ring, self.polynomial / self.ring.to_exact_number(other))
 
     def __rtruediv__(self, other: Any) -> Any:
-        return self.ring.constant(other) / self
+        return self.ring.to_element(other) / self
 
     def __pow__(self, exponent: Any) -> Any:
         n = int(exponent)
@@ -234,9 +234,9 @@ class Element:
         return result
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Element | int | float | Fraction):
+        if not isinstance(other, RingElement | int | float | Fraction):
             return NotImplemented
-        return bool((self.polynomial - self._operand(other)).is_zero())
+        return bool((self.polynomial - self._to_operand(other)).is_zero())
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -244,7 +244,7 @@ class Element:
         return _written(self)
 
     def derivative(self, symbol: str) -> Any:
-        """Differentiate by a plain symbol, or by an angle including its sine and cosine."""
+        """Differentiate with respect to a plain symbol, or to an angle including its sine and cosine."""
         ring = self.ring
         at = 2 * len(ring.angles)
         result = ring.context.constant(0)
@@ -255,16 +255,16 @@ class Element:
             n = len(ring.angles)
             by_sine, by_cosine = self.polynomial.derivative(i), self.polynomial.derivative(n + i)
             result = result + by_sine * ring.cosines[i] - by_cosine * ring.sines[i]
-        return ring.as_scalar(ring.reduced(result))
+        return ring.as_scalar(ring.reduce(result))
 
 
-_written: Callable[[Element], str] = object.__repr__
+_written: Callable[[RingElement], str] = object.__repr__
 
 
-def register_text(written: Callable[[Element], str]) -> None:
-    """Register the function that writes elements as text, also in messages."""
+def register_formatter(format_element: Callable[[RingElement], str]) -> None:
+    """Register the function that formats elements as text; it is also used in messages."""
     global _written
-    _written = written
+    _written = format_element
 
 
 _AS_WRITTEN = {
@@ -274,20 +274,20 @@ _AS_WRITTEN = {
 """Elementary function → its spelling in formulas."""
 
 
-def _applied_function(name: str, *arguments: Any) -> Any:
+def _apply_function(name: str, *arguments: Any) -> Any:
     """Apply an elementary function to an element."""
     x = arguments[0]
-    if name in ("sin", "cos") and isinstance(x, Element):
+    if name in ("sin", "cos") and isinstance(x, RingElement):
         return x.ring.sin_cos(x)[0 if name == "sin" else 1]
-    if name == "sqrt" and isinstance(x, Element) and (root := _square_root(x)) is not None:
+    if name == "sqrt" and isinstance(x, RingElement) and (root := _square_root(x)) is not None:
         if _is_positive(root):
             return x.ring.as_scalar(root)
         if _is_positive(-root):
             return x.ring.as_scalar(-root)
         raise ModelError(
-            f"The root of '{x}' is '{Element(x.ring, root)}' or its negative, depending on its sign.",
+            f"The root of '{x}' is '{RingElement(x.ring, root)}' or its negative, depending on its sign.",
             where="symbolic",
-            remedy=f"Write '{Element(x.ring, root)}' if it is positive.",
+            remedy=f"Write '{RingElement(x.ring, root)}' if it is positive.",
         )
     name = _AS_WRITTEN.get(name, name)
     raise ModelError(
@@ -297,7 +297,7 @@ def _applied_function(name: str, *arguments: Any) -> Any:
     )
 
 
-def _square_root(x: Element) -> Any:
+def _square_root(x: RingElement) -> Any:
     """Return a polynomial whose square is x; None if there is none."""
     try:
         return x.polynomial.sqrt()
@@ -314,4 +314,4 @@ def _is_positive(polynomial: Any) -> bool:
     )
 
 
-scalar.register_functions(Element, _applied_function)
+scalar.register_functions(RingElement, _apply_function)

@@ -14,11 +14,11 @@ import numpy as np
 from core.errors import ModelError
 from core.model import Model
 from core.numerics.spatial.scalar import Scalar
-from core.symbolic.chain import Chain
+from core.symbolic.chain import SymbolicChain
 from core.symbolic.forms import Form
-from core.symbolic.long_forms import LONG, Writer, length, parts_of
-from core.symbolic.naming import Recognised, with_chosen_symbols
-from core.symbolic.notation import sympy_of
+from core.symbolic.long_forms import LONG, CachedFormWriter, entry_parts, term_count
+from core.symbolic.naming import RecognisedNumber, apply_chosen_symbols
+from core.symbolic.notation import to_sympy
 from core.symbolic.symbolic_machine import Rows
 from core.symbolic.terms import Groups
 
@@ -43,8 +43,8 @@ def robot(
 
     Raises ModelError for machines with loops, joints with quaternions, and formulas that are no polynomials.
     """
-    named, given = with_chosen_symbols(model, symbols, values)
-    return Robot(Chain(named, tip, given, recognise=recognise))
+    named, given = apply_chosen_symbols(model, symbols, values)
+    return Robot(SymbolicChain(named, tip, given, recognise=recognise))
 
 
 class Robot:
@@ -53,7 +53,7 @@ class Robot:
     A(i), T(i, j), J, M, C, G, tau, Jv(i), Jw(i), c(i, j, k), K, P are sympy; `form(…)` gives the same as written forms.
     """
 
-    def __init__(self, chain: Chain) -> None:
+    def __init__(self, chain: SymbolicChain) -> None:
         self.chain = chain
         self.n = chain.n
         self.model = chain.model
@@ -85,7 +85,7 @@ class Robot:
         return {self.symbol(name): value for name, value in self.chain.values.items()}
 
     @property
-    def recognised(self) -> tuple[Recognised, ...]:
+    def recognised(self) -> tuple[RecognisedNumber, ...]:
         """Numbers that were recognised as multiples of π or simple fractions."""
         return tuple(self.chain.recognised.values())
 
@@ -97,14 +97,14 @@ class Robot:
         return sympy.Symbol(name, real=True)
 
     @cached_property
-    def groups(self) -> Groups:
+    def parallel_angle_groups(self) -> Groups:
         """Groups of angles of neighbouring revolute joints with parallel axes, whose sums are collected."""
         groups: list[list[str]] = []
         axis: Any = None
         for i, variable in enumerate(self.chain.variables):
             own = self._joint_axis(i)
             if variable.turns:
-                if groups and axis is not None and _parallel(axis, own):
+                if groups and axis is not None and _are_parallel(axis, own):
                     groups[-1].append(variable.symbol)
                 else:
                     groups.append([variable.symbol])
@@ -119,176 +119,178 @@ class Robot:
 
     def A(self, i: int) -> Any:
         """Return the 4×4 pose of frame i in frame i − 1."""
-        return self._sympy(self.form("A", i))
+        return self._to_sympy_matrix(self.form("A", i))
 
     @cache  # noqa: B019 – robots live as long as their results
     def T(self, i: int, j: int) -> Any:
         """Return the 4×4 pose of frame j in frame i."""
-        return self._sympy(self.form("T", i, j))
+        return self._to_sympy_matrix(self.form("T", i, j))
 
     @cached_property
     def J(self) -> Any:
         """Return the 6×n Jacobian, rows [v; ω] of the tip, axes of frame 0."""
-        return self._sympy(self.form("J"))
+        return self._to_sympy_matrix(self.form("J"))
 
     @cache  # noqa: B019
     def Jv(self, i: int) -> Any:
         """Return the 3×n Jacobian of the centre of mass of link i."""
-        return self._sympy(self.form("Jvc", i))
+        return self._to_sympy_matrix(self.form("Jvc", i))
 
     @cache  # noqa: B019
     def Jw(self, i: int) -> Any:
         """Return the 3×n Jacobian of the angular velocity of link i."""
-        return self._sympy(self.form("Jwc", i))
+        return self._to_sympy_matrix(self.form("Jwc", i))
 
     @cached_property
     def M(self) -> Any:
         """Return the n×n mass matrix, armature included."""
-        return self._sympy(self.form("M"))
+        return self._to_sympy_matrix(self.form("M"))
 
     @cache  # noqa: B019
     def c(self, i: int, j: int, k: int) -> Any:
         """Return the Christoffel symbol c_ijk = ½ (∂M_kj/∂q_i + ∂M_ki/∂q_j − ∂M_ij/∂q_k)."""
-        return sympy_of(self.form("c", i, j, k)[0][0], self.symbol)
+        return to_sympy(self.form("c", i, j, k)[0][0], self.symbol)
 
     @cached_property
     def C(self) -> Any:
         """Return the n×n matrix with C_kj = Σ_i c_ijk q̇_i; Ṁ − 2 C is skew-symmetric."""
-        return self._sympy(self.form("C"))
+        return self._to_sympy_matrix(self.form("C"))
 
     @cached_property
     def G(self) -> Any:
         """Return the n×1 gravity terms G of M q̈ + C q̇ + G = τ."""
-        return self._sympy(self.form("G"))
+        return self._to_sympy_matrix(self.form("G"))
 
     @cached_property
     def tau(self) -> Any:
         """Return the n×1 joint forces M q̈ + C q̇ + G."""
-        return self._sympy(self.form("tau"))
+        return self._to_sympy_matrix(self.form("tau"))
 
     @cached_property
     def K(self) -> Any:
         """Return the kinetic energy."""
-        return sympy_of(self.form("K")[0][0], self.symbol)
+        return to_sympy(self.form("K")[0][0], self.symbol)
 
     @cached_property
     def P(self) -> Any:
         """Return the potential energy."""
-        return sympy_of(self.form("P")[0][0], self.symbol)
+        return to_sympy(self.form("P")[0][0], self.symbol)
 
     # ------------------------------------------------------------------------------- written forms
 
-    def form(self, what: str, *indices: int) -> Forms:
+    def form(self, result: str, *indices: int) -> Forms:
         """Return a result as rows of written forms: "A" i, "T" i j, "J", "Jvc" i, "Jwc" i, "M", "c" i j k, "C", "G",
         "tau", "K", "P", "Ki" i, "Pi" i (energies of the links it moves). Raises ModelError for a wrong name or index.
         """
-        if (what, *indices) not in self._forms:
-            for _ in self.rows(what, *indices):
+        if (result, *indices) not in self._forms:
+            for _ in self.rows(result, *indices):
                 pass
-        return self._forms[(what, *indices)]
+        return self._forms[(result, *indices)]
 
-    def rows(self, what: str, *indices: int) -> Iterator[tuple[Form, ...]]:
+    def rows(self, result: str, *indices: int) -> Iterator[tuple[Form, ...]]:
         """Yield the rows of a result as they are computed."""
-        self._check_indices(what, indices)
-        key = (what, *indices)
+        self._check_indices(result, indices)
+        key = (result, *indices)
         if key in self._forms:
             yield from self._forms[key]
             return
         rows = []
-        for i in range(self.height(what)):
-            rows.append(self._row(what, indices, i))
+        for i in range(self.height(result)):
+            rows.append(self._compute_row(result, indices, i))
             yield rows[-1]
         self._forms[key] = tuple(rows)
 
-    def height(self, what: str) -> int:
+    def height(self, result: str) -> int:
         """Return the number of rows of a result."""
-        return {"A": 4, "T": 4, "J": 6, "Jvc": 3, "Jwc": 3, "c": 1, "K": 1, "P": 1, "Ki": 1, "Pi": 1}.get(what, self.n)
+        return {"A": 4, "T": 4, "J": 6, "Jvc": 3, "Jwc": 3, "c": 1, "K": 1, "P": 1, "Ki": 1, "Pi": 1}.get(
+            result, self.n
+        )
 
-    def _row(self, what: str, indices: tuple[int, ...], i: int) -> tuple[Form, ...]:
-        if what in LONG_RESULTS:
-            return tuple(self._long_entry(what, i, j) for j in range(self.n if what == "C" else 1))
-        return tuple(map(self.written, self.exact(what, *indices)[i]))
+    def _compute_row(self, result: str, indices: tuple[int, ...], i: int) -> tuple[Form, ...]:
+        if result in LONG_RESULTS:
+            return tuple(self._write_long_entry(result, i, j) for j in range(self.n if result == "C" else 1))
+        return tuple(map(self.written, self.exact_entries(result, *indices)[i]))
 
-    def _long_entry(self, what: str, i: int, j: int) -> Form:
+    def _write_long_entry(self, result: str, i: int, j: int) -> Form:
         """Write an entry of a long result, as a whole if it is short, else as a sum of parts."""
-        parts = parts_of(self.chain, what, i, j)
-        if sum(length(part.element) for part in parts) <= LONG:
-            return self.written(self.exact(what)[i][j])
-        return self._writer.sum(parts)
+        parts = entry_parts(self.chain, result, i, j)
+        if sum(term_count(part.element) for part in parts) <= LONG:
+            return self.written(self.exact_entries(result)[i][j])
+        return self._form_writer.write_sum(parts)
 
-    def exact(self, what: str, *indices: int) -> Rows:
+    def exact_entries(self, result: str, *indices: int) -> Rows:
         """Return a result as elements of the ring."""
-        self._check_indices(what, indices)
-        return _RESULTS[what][1](self.chain, *indices)
+        self._check_indices(result, indices)
+        return _RESULTS[result][1](self.chain, *indices)
 
-    def _check_indices(self, what: str, indices: tuple[int, ...]) -> None:
+    def _check_indices(self, result: str, indices: tuple[int, ...]) -> None:
         """Raise ModelError for a wrong name or index."""
-        if what not in _RESULTS:
-            raise ModelError(f"There is no result '{what}'.", remedy=f"There are: {', '.join(_RESULTS)}.")
-        count = _RESULTS[what][0]
+        if result not in _RESULTS:
+            raise ModelError(f"There is no result '{result}'.", remedy=f"There are: {', '.join(_RESULTS)}.")
+        count = _RESULTS[result][0]
         if len(indices) != count:
-            raise ModelError(f"'{what}' takes {count} indices, {len(indices)} given.", remedy="Count from 1.")
-        lowest = 0 if what == "T" else 1
-        highest = len(self.chain.links) if what in ("Ki", "Pi") else self.n
+            raise ModelError(f"'{result}' takes {count} indices, {len(indices)} given.", remedy="Count from 1.")
+        lowest = 0 if result == "T" else 1
+        highest = len(self.chain.moved_links) if result in ("Ki", "Pi") else self.n
         for index in indices:
             if not isinstance(index, int | np.integer):
-                raise ModelError(f"The index {index!r} of '{what}' is not an integer.", remedy="Count from 1.")
+                raise ModelError(f"The index {index!r} of '{result}' is not an integer.", remedy="Count from 1.")
             if not lowest <= index <= highest:
                 raise ModelError(
-                    f"The index {index} of '{what}' is outside {lowest} … {highest}.",
+                    f"The index {index} of '{result}' is outside {lowest} … {highest}.",
                     remedy=f"The robot has {self.n} joints.",
                 )
 
     @cached_property
-    def _writer(self) -> Writer:
-        return Writer(self.groups, lambda: self.chain.watch())
+    def _form_writer(self) -> CachedFormWriter:
+        return CachedFormWriter(self.parallel_angle_groups, lambda: self.chain.watch())
 
     def written(self, x: Scalar) -> Form:
-        """Write an element with angle sums collected, and common factors taken out where that is shorter."""
-        return self._writer.form(x)
+        """Write an element with angle sums collected and with common factors extracted where that is shorter."""
+        return self._form_writer.write_element(x)
 
-    def _sympy(self, rows: Forms) -> Any:
+    def _to_sympy_matrix(self, rows: Forms) -> Any:
         import sympy
 
-        return sympy.Matrix([[sympy_of(form, self.symbol) for form in row] for row in rows])
+        return sympy.Matrix([[to_sympy(form, self.symbol) for form in row] for row in rows])
 
 
-def _parallel(a: tuple[Scalar, ...], b: tuple[Scalar, ...]) -> bool:
-    """True if two axes are equal or opposite whatever the coordinates."""
-    same = all(_vanishes(x - y) for x, y in zip(a, b, strict=True))
-    return same or all(_vanishes(x + y) for x, y in zip(a, b, strict=True))
+def _are_parallel(a: tuple[Scalar, ...], b: tuple[Scalar, ...]) -> bool:
+    """Return True if two axes are equal or opposite for all coordinates."""
+    same = all(_is_zero(x - y) for x, y in zip(a, b, strict=True))
+    return same or all(_is_zero(x + y) for x, y in zip(a, b, strict=True))
 
 
-def _vanishes(x: Scalar) -> bool:
+def _is_zero(x: Scalar) -> bool:
     return isinstance(x, float) and abs(x) < 1e-12
 
 
-def _matrix(pose: Any) -> Rows:
+def _pose_matrix(pose: Any) -> Rows:
     rows = [[*row, p] for row, p in zip(pose.rotation, pose.position, strict=True)]
     return [*rows, [0.0, 0.0, 0.0, 1.0]]
 
 
-def _column(entries: Iterable[Scalar]) -> Rows:
+def _column_matrix(entries: Iterable[Scalar]) -> Rows:
     return [[x] for x in entries]
 
 
 SIGNS = {"Ki": "K", "Pi": "P"}
-"""Displayed names of results where they differ from the key: energies of single links."""
+"""Displayed names of results that differ from the key (energies of single links)."""
 LONG_RESULTS = ("C", "tau", "K")
 """Results whose long entries are written as sums of parts."""
 _RESULTS: dict[str, tuple[int, Callable[..., Rows]]] = {
-    "A": (1, lambda chain, i: _matrix(chain.pose(i - 1, i))),
-    "T": (2, lambda chain, i, j: _matrix(chain.pose(i, j))),
+    "A": (1, lambda chain, i: _pose_matrix(chain.pose(i - 1, i))),
+    "T": (2, lambda chain, i, j: _pose_matrix(chain.pose(i, j))),
     "J": (0, lambda chain: chain.jacobian),
     "Jvc": (1, lambda chain, i: chain.center_jacobian(i)[:3]),
     "Jwc": (1, lambda chain, i: chain.center_jacobian(i)[3:]),
     "M": (0, lambda chain: chain.mass_matrix),
     "c": (3, lambda chain, i, j, k: [[chain.christoffel(i - 1, j - 1, k - 1)]]),
-    "C": (0, lambda chain: chain.coriolis),
-    "G": (0, lambda chain: _column(chain.gravity)),
-    "tau": (0, lambda chain: _column(chain.torques)),
+    "C": (0, lambda chain: chain.coriolis_matrix),
+    "G": (0, lambda chain: _column_matrix(chain.gravity)),
+    "tau": (0, lambda chain: _column_matrix(chain.torques)),
     "K": (0, lambda chain: [[chain.kinetic]]),
     "P": (0, lambda chain: [[chain.potential]]),
-    "Ki": (1, lambda chain, i: [[chain.kinetic_by_link[i - 1]]]),
-    "Pi": (1, lambda chain, i: [[chain.potential_by_link[i - 1]]]),
+    "Ki": (1, lambda chain, i: [[chain.kinetic_energy_by_link[i - 1]]]),
+    "Pi": (1, lambda chain, i: [[chain.potential_energy_by_link[i - 1]]]),
 }

@@ -7,13 +7,19 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from core.analysis.actuators import actuators, default_actuators, transmission, uncontrolled_motion_text
-from core.analysis.manipulability import actuated_jacobian, dimensions, manipulability, measures, singular_values
+from core.analysis.actuators import actuator_transmission, choose_actuators, default_actuators, uncontrolled_motion_text
+from core.analysis.manipulability import (
+    actuated_jacobian,
+    compute_measures,
+    manipulability,
+    singular_values,
+    velocity_dimensions,
+)
 from core.errors import ModelError
 from core.files import load
 from core.functions.catalogue import call
 from core.functions.context import Context
-from core.functions.results import leaves, tables
+from core.functions.results import leaf_results, tables_in_result
 from core.mechanism import Mechanism
 from core.model import DHChain, DHRow, Driver, Limit, Model
 from resources import EXAMPLES
@@ -33,7 +39,7 @@ def arm(*rows):
 
 def yoshikawa(mech, q, frame="tool"):
     """(translation, rotation) of w."""
-    general = dimensions(mech, frame)
+    general = velocity_dimensions(mech, frame)
     return tuple(
         manipulability(mech, np.asarray(q), frame, part=part, m=general[part]).measures.yoshikawa
         for part in ("translation", "rotation")
@@ -64,7 +70,7 @@ def test_index_of_the_catalogue_is_zero_only_where_the_arm_is_singular():
     model = Model(name="arm", chains=(DHChain(name="arm", rows=(DHRow(a=0.6), DHRow(a=0.4))),))
     mech = Mechanism(model)
     for q2, expected in ((0.7, 0.24 * math.sin(0.7)), (0.0, 0.0)):
-        table = tables(call("jacobian", Context(model, mech, np.array([0.3, q2]))))[-1]
+        table = tables_in_result(call("jacobian", Context(model, mech, np.array([0.3, q2]))))[-1]
         facts = {row[0]: row[1:] for row in table.rows}
         assert facts["Yoshikawa's w"][0] == pytest.approx(expected, abs=1e-12)
         assert facts["Rank here"] == ((2 if q2 else 1), 1, 2)
@@ -75,7 +81,7 @@ def test_both_parts_together_do_not_depend_on_the_unit_of_length():
     found = []
     for scale in (1.0, 10.0):
         model = Model(name="arm", chains=(DHChain(name="arm", rows=(DHRow(a=scale), DHRow(a=0.7 * scale))),))
-        table = tables(call("jacobian", Context(model, Mechanism(model), np.array([0.3, 0.8]))))[-1]
+        table = tables_in_result(call("jacobian", Context(model, Mechanism(model), np.array([0.3, 0.8]))))[-1]
         found.append([row[3] for row in table.rows[2:]])
     np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
 
@@ -83,7 +89,7 @@ def test_both_parts_together_do_not_depend_on_the_unit_of_length():
 def test_joints_that_slide_are_weighed_by_the_length():
     mech = arm(DHRow(alpha=-HALF), DHRow(kind="prismatic", d=0.0))
     q = np.array([0.3, 0.8])
-    general = dimensions(mech, "tool")["translation"]
+    general = velocity_dimensions(mech, "tool")["translation"]
     radii = [manipulability(mech, q, "tool", m=general, length=L).radii[:2] for L in (1.0, 0.25)]
     np.testing.assert_allclose(radii[0], [1.0, 0.8], rtol=1e-12)  # v of the slide, r ω of the turn
     np.testing.assert_allclose(radii[1], [0.8, 0.25], rtol=1e-12)
@@ -111,7 +117,7 @@ def test_a_platform_is_moved_by_its_legs():
 
 def test_the_platform_of_the_examples_is_moved_by_its_legs():
     context = Context.of(load(EXAMPLES / "stewart.kst"))
-    matrix = next(leaves(call("jacobian", context)))
+    matrix = next(leaf_results(call("jacobian", context)))
     assert matrix.columns == tuple(f"leg{i}.slide" for i in range(1, 7))
     assert "leg1.slide" in call("manipulability", context).measures.note
 
@@ -123,7 +129,7 @@ def test_columns_are_differences_of_closed_poses_per_actuator(name):
     chosen = default_actuators(mech.compiled)
     J = actuated_jacobian(mech, q, context.tool)
     assert not J.loose.shape[1]
-    speeds = transmission(mech, q, chosen).speeds
+    speeds = actuator_transmission(mech, q, chosen).speeds
     np.testing.assert_allclose(speeds[list(chosen.indices)], np.eye(len(chosen.names)), atol=1e-9)
     for k in range(len(chosen.names)):
         ahead, behind = (
@@ -136,22 +142,22 @@ def test_columns_are_differences_of_closed_poses_per_actuator(name):
 def test_a_slider_cannot_move_its_crank_where_it_turns_back():
     """Where the slider stands farthest out its speed vanishes for any of the crank's."""
     mech = Mechanism(load(EXAMPLES / "slider_crank.kst"))
-    shaft = actuators(mech, ["shaft"])
+    shaft = choose_actuators(mech, ["shaft"])
     name = next(c.name for c in mech.coordinates if c.dimension == "length")
-    slider, k = actuators(mech, [name]), mech.v_names.index(name)
+    slider, k = choose_actuators(mech, [name]), mech.v_names.index(name)
 
     def rate(angle):
-        return float(transmission(mech, mech.move(mech.rest(), {"shaft": angle}), shaft).speeds[k, 0])
+        return float(actuator_transmission(mech, mech.move(mech.rest(), {"shaft": angle}), shaft).speeds[k, 0])
 
     dead = mech.move(mech.rest(), {"shaft": scipy.optimize.brentq(rate, -0.4, 0.5, xtol=1e-13)})
-    assert not transmission(mech, mech.move(mech.rest(), {"shaft": 0.5}), slider).loose.shape[1]
-    loose = transmission(mech, dead, slider).loose
+    assert not actuator_transmission(mech, mech.move(mech.rest(), {"shaft": 0.5}), slider).loose.shape[1]
+    loose = actuator_transmission(mech, dead, slider).loose
     assert loose.shape[1] == 1
     assert loose[k, 0] == pytest.approx(0.0, abs=1e-7)
     assert "second type" in uncontrolled_motion_text(mech, slider, loose)
     assert manipulability(mech, dead, "rod", part="rotation", actuators=slider, m=1).measures.yoshikawa == math.inf
     context = Context(mech.model, mech, dead)
-    told = next(leaves(call("jacobian", context, frame="rod", actuators=name)))
+    told = next(leaf_results(call("jacobian", context, frame="rod", actuators=name)))
     assert told.severity == "warning"
     assert name in told.text
     assert "second type" in call("manipulability", context, frame="rod", actuators=name).remark
@@ -161,8 +167,8 @@ def test_infinite_radii_stand_where_nothing_is_controlled():
     sigma, axes = singular_values(np.diag([2.0, 1.0, 0.5]), np.array([[0.0], [1.0], [0.0]]), 3)
     np.testing.assert_array_equal(sigma, [math.inf, 2.0, 0.5])
     np.testing.assert_allclose(np.abs(axes), [[0, 1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-15)
-    assert measures(sigma, sigma).condition == math.inf
-    assert measures(sigma, sigma).eccentricity == 0.0
+    assert compute_measures(sigma, sigma).condition == math.inf
+    assert compute_measures(sigma, sigma).eccentricity == 0.0
 
 
 def test_driven_joints_and_those_with_an_effort_come_first():
@@ -185,12 +191,12 @@ def test_too_few_and_unknown_actuators_are_told():
     with pytest.raises(
         ModelError, match=r"leave 1 degree of freedom: with leg1, .* locked the machine can still move at"
     ):
-        actuators(mech, [f"leg{i}" for i in range(1, 6)])
+        choose_actuators(mech, [f"leg{i}" for i in range(1, 6)])
     with pytest.raises(ModelError, match="no joint 'leg9'"):
-        actuators(mech, ["leg9"])
+        choose_actuators(mech, ["leg9"])
     cut = mech.loops[0].cut
     with pytest.raises(ModelError, match="closes a loop"):
-        actuators(mech, [cut])
+        choose_actuators(mech, [cut])
 
 
 @pytest.mark.parametrize("name", CONSTRAINED)
@@ -199,7 +205,7 @@ def test_forces_act_at_the_actuators_that_are_named(name):
     context = Context.of(load(EXAMPLES / f"{name}.kst"))
     mech, q = context.mech, context.q
     chosen = default_actuators(mech.compiled)
-    work = transmission(mech, q, chosen).speeds.T @ mech.gravity(q)
+    work = actuator_transmission(mech, q, chosen).speeds.T @ mech.gravity(q)
     table = call("gravity", context)
     forces = dict(zip(table.column("Joint"), table.column("Torque or force"), strict=True))
     scale = max(1.0, float(np.max(np.abs(mech.gravity(q)))))
@@ -215,7 +221,9 @@ def test_other_actuators_can_be_named():
     """The rocker holds the four-bar with the crank's torque divided by the ratio of their speeds."""
     context = Context.of(load(EXAMPLES / "four_bar.kst"))
     mech, q = context.mech, context.q
-    ratio = transmission(mech, q, actuators(mech, ["crank_pin"])).speeds[mech.v_names.index("rocker_pin"), 0]
+    ratio = actuator_transmission(mech, q, choose_actuators(mech, ["crank_pin"])).speeds[
+        mech.v_names.index("rocker_pin"), 0
+    ]
     crank, rocker = (
         {row[0]: row[1].value for row in call("gravity", context, actuators=name).rows}
         for name in ("crank_pin", "rocker_pin")

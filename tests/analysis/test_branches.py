@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.analysis.body_motions import relative_velocity, screw, screw_of_twist, swing
-from core.analysis.branches import branches, independent_coordinates
+from core.analysis.body_motions import oscillating_poses, relative_velocity, screw, screw_from_twist
+from core.analysis.branches import find_branches, independent_coordinates
 from core.errors import AssemblyError, ModelError
 from core.files import load
 from core.mechanism import Mechanism
@@ -16,7 +16,7 @@ from tests.constraints.mobility import overconstrained as machines
 
 def test_a_planar_four_bar_has_two_branches_mirror_images_of_each_other():
     mech = Mechanism(machines.planar_fourbar())
-    found = branches(mech, ["J1"], mech.neutral())
+    found = find_branches(mech, ["J1"], mech.neutral())
     assert len(found) == 2
     np.testing.assert_allclose(found[0], mech.neutral(), atol=1e-9)  # the guess first
     knots = [mech.joint_poses(q)["J3"][0][:3, 3] for q in found]
@@ -31,7 +31,7 @@ def test_a_planar_four_bar_has_two_branches_mirror_images_of_each_other():
 
 
 def test_a_slider_crank_has_two():
-    assert len(branches(Mechanism(machines.slider_crank()), ["J1"])) == 2
+    assert len(find_branches(Mechanism(machines.slider_crank()), ["J1"])) == 2
 
 
 def test_turns_of_weightless_rings_are_no_other_branch():
@@ -39,7 +39,7 @@ def test_turns_of_weightless_rings_are_no_other_branch():
     hinges, which reach each of its directions in two ways."""
     mech = Mechanism(load(EXAMPLES / "spatial_four_bar.kst"))
     q = mech.rest()
-    found = branches(mech, ["j1"], q)
+    found = find_branches(mech, ["j1"], q)
     poses = mech.joint_poses(q)
     slider, pin = poses["j3"][0][0, 3], poses["j5"][0][0, 3]
     places = sorted(mech.joint_poses(pose)["j3"][0][0, 3] for pose in found)
@@ -50,7 +50,7 @@ def test_turns_of_weightless_rings_are_no_other_branch():
 def test_no_two_branches_have_the_same_places(name):
     mech = Mechanism(load(EXAMPLES / f"{name}.kst"))
     q = mech.rest()
-    found = branches(mech, independent_coordinates(mech, q), q)
+    found = find_branches(mech, independent_coordinates(mech, q), q)
     heavy = [body.name for body in mech.model.expanded.bodies if body.mass or body.density]
     for i, one in enumerate(found):
         assert np.max(np.abs(mech.constraint_residual(one))) < 1e-9
@@ -60,7 +60,7 @@ def test_no_two_branches_have_the_same_places(name):
 
 def test_values_can_be_given_and_may_be_out_of_reach():
     mech = Mechanism(machines.slider_crank())
-    found = branches(mech, {"J1": 0.7})
+    found = find_branches(mech, {"J1": 0.7})
     assert [q[0] for q in found] == [0.7, 0.7]
     narrow = machines.planar_fourbar()
     joints = [
@@ -68,13 +68,13 @@ def test_values_can_be_given_and_may_be_out_of_reach():
         for j in narrow.joints
     ]
     with pytest.raises(AssemblyError, match="No pose closes the loops"):
-        branches(Mechanism(dataclasses.replace(narrow, joints=tuple(joints))), ["J1"], starts=40)
+        find_branches(Mechanism(dataclasses.replace(narrow, joints=tuple(joints))), ["J1"], starts=40)
 
 
 def test_a_platform_with_held_legs_stands_in_several_ways():
     mech = Mechanism(machines.stewart())
     legs = [f"leg{i}" for i in range(1, 7)]
-    found = branches(mech, legs)
+    found = find_branches(mech, legs)
     assert len(found) > 4
     places = [mech.joint_poses(q) for q in found]
     for q, pairs in zip(found, places, strict=True):
@@ -91,9 +91,9 @@ def test_a_platform_with_held_legs_stands_in_several_ways():
 def test_too_few_held_coordinates_are_told():
     mech = Mechanism(machines.stewart())
     with pytest.raises(ModelError, match="2 more coordinates must be fixed"):
-        branches(mech, ["leg1", "leg2", "leg3", "leg4"])
+        find_branches(mech, ["leg1", "leg2", "leg3", "leg4"])
     with pytest.raises(ModelError, match="no coordinate 'leg9'"):
-        branches(mech, ["leg9"])
+        find_branches(mech, ["leg9"])
 
 
 def test_independent_coordinates_are_those_a_person_would_name():
@@ -132,11 +132,11 @@ def test_relative_motion_is_that_of_the_joint():
 def test_screws_of_known_twists():
     point = np.array([1.0, 2.0, 3.0])
     w, h, r = np.array([0.0, 0.0, 2.0]), 0.1, np.array([0.5, -1.0, 0.0])
-    found = screw_of_twist(np.concatenate([w, np.cross(w, point - r) + h * w]), point)
+    found = screw_from_twist(np.concatenate([w, np.cross(w, point - r) + h * w]), point)
     assert (found.kind, found.pitch, found.angular) == ("screw", pytest.approx(h), 2.0)
     np.testing.assert_allclose(found.point, [0.5, -1.0, 3.0], atol=1e-12)
-    assert found.lead == pytest.approx(2.0 * np.pi * h)
-    slide = screw_of_twist(np.array([0.0, 0.0, 0.0, 0.0, 3.0, 0.0]), point)
+    assert found.advance_per_turn == pytest.approx(2.0 * np.pi * h)
+    slide = screw_from_twist(np.array([0.0, 0.0, 0.0, 0.0, 3.0, 0.0]), point)
     assert (slide.kind, slide.linear) == ("translation", 3.0)
     np.testing.assert_allclose(slide.direction, [0.0, 1.0, 0.0])
 
@@ -145,7 +145,7 @@ def test_screws_of_known_twists():
 def test_swings_stay_closed_and_come_back(model):
     mech, q = closed(model)
     for motion in mech.mobility(q).motions[:2]:
-        poses = swing(mech, q, motion.speeds)
+        poses = oscillating_poses(mech, q, motion.speeds)
         assert len(poses) > 20
         assert max(np.max(np.abs(mech.constraint_residual(pose))) for pose in poses) < 1e-8
         np.testing.assert_allclose(poses[-1], q, atol=1e-12)
@@ -155,5 +155,5 @@ def test_swings_stay_closed_and_come_back(model):
 def test_what_moves_only_infinitesimally_is_shown_strained():
     mech, q = closed(machines.truss(2, flat=True))
     motion = mech.mobility(q).motions[0]
-    poses = swing(mech, q, motion.speeds)
+    poses = oscillating_poses(mech, q, motion.speeds)
     assert 1e-4 < np.max(np.abs(mech.constraint_residual(poses[3]))) < 0.2

@@ -60,14 +60,14 @@ def test_random_chains_fit_to_rounding_and_as_models_move_alike(seed, convention
     found = fit(Mechanism(model), convention=convention)
     assert found.position < 1e-12
     assert found.rotation < 1e-12
-    ours, theirs = Mechanism(Model(chains=(found.chain(),))), Mechanism(model)
+    ours, theirs = Mechanism(Model(chains=(found.to_dh_chain(),))), Mechanism(model)
     q = theirs.random(3)
     np.testing.assert_allclose(ours.frame(q, "tool"), theirs.frame(q, "tool"), atol=1e-11)
 
 
 def test_what_no_table_can_hold_is_named():
     ball = Model(bodies=(Body(name="b"),), joints=(Joint(name="ball", kind="spherical", parent="world", child="b"),))
-    with pytest.raises(ModelError, match="spherical joint has no row") as error:
+    with pytest.raises(ModelError, match="spherical joint cannot be represented by a row") as error:
         fit(Mechanism(ball))
     assert error.value.where == "joint 'ball'"
     follower = Model(

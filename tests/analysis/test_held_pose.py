@@ -40,7 +40,7 @@ def test_a_block_on_a_ramp_is_held_with_its_safety(angle):
     assert found.friction.safety == pytest.approx(20.0 / weight)
     assert found.friction.forces == {"s": pytest.approx(-weight)}
     assert found.friction.ranges["s"] == pytest.approx((-weight, -weight))
-    assert found.friction.unique
+    assert found.friction.is_unique
 
 
 def test_a_ramp_too_steep_holds_nowhere():
@@ -125,7 +125,7 @@ def test_friction_in_two_joints_of_a_four_bar_adds_up_by_their_ratios():
     assert found.friction.safety == pytest.approx(1.7, rel=1e-7)
     held = found.friction.forces
     assert held["B"] * i[1] + held["D"] * i[3] == pytest.approx(-tau[0], rel=1e-7)
-    assert not found.friction.unique
+    assert not found.friction.is_unique
     # what each may carry: all that the other leaves, within its own bounds
     for name, ratio, own, other in (("B", i[1], 2.0, 3.0 * abs(i[3])), ("D", i[3], 3.0, 2.0 * abs(i[1]))):
         ends = np.array([-(tau[0] - other) / ratio, -(tau[0] + other) / ratio])
@@ -219,7 +219,7 @@ def test_friction_takes_the_freedoms_of_the_joints_that_it_holds():
     free, held = mech.mobility(q), mech.mobility(q, friction=True)
     assert (free.dof, free.stuck, free.idle_friction) == (1, (), ())
     assert (held.dof, held.at_pose, held.stuck, held.motions) == (0, 0, ("B",), ())
-    assert held.idle_friction == ("D: its friction holds a motion that B already holds",)
+    assert held.idle_friction == ("D: its friction locks a motion that B already holds",)
     assert "Friction holds 1: B." in str(held)
     assert held.redundant == free.redundant
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from core.analysis.equal_poses import other_turn_counts, with_nearest_turns
+from core.analysis.equal_poses import count_other_turns, shift_to_nearest_turns
 from core.analysis.inverse_kinematics import (
-    at_limits,
+    coordinates_at_limits,
     coordinates_without_effect,
-    reach,
+    count_self_motions,
+    move_frame_to_target,
     rotation_vector,
-    self_motions,
-    solve,
+    solve_inverse_kinematics,
 )
 from core.files import load, loads
 from core.functions import Context, call
@@ -47,8 +47,8 @@ def test_reach_follows_a_hand_that_moves_a_little(panda, seed):
     step = np.random.default_rng(seed).uniform(-0.05, 0.05, panda.nv)
     goal = panda.frame(panda.clamp(panda.integrate(start, step, 1.0)), "tool")
     for target in (goal[:3, 3], goal):
-        found = reach(panda, start, "tool", target)
-        assert found.reached, found
+        found = move_frame_to_target(panda, start, "tool", target)
+        assert found.is_reached, found
         assert found.iterations < 30
         np.testing.assert_allclose(panda.frame(found.q, "tool")[:3, 3], goal[:3, 3], atol=1e-6)
     np.testing.assert_allclose(panda.frame(found.q, "tool"), goal, atol=2e-6)
@@ -60,7 +60,7 @@ def test_a_point_of_the_hand_reaches(panda):
     point = np.array([0.05, -0.02, 0.1])
     X = panda.frame(q, "tool")
     goal = X[:3, :3] @ point + X[:3, 3] + [0.02, 0.03, -0.01]
-    found = reach(panda, q, "tool", goal, point=point)
+    found = move_frame_to_target(panda, q, "tool", goal, point=point)
     X = panda.frame(found.q, "tool")
     np.testing.assert_allclose(X[:3, :3] @ point + X[:3, 3], goal, atol=1e-6)
 
@@ -68,7 +68,7 @@ def test_a_point_of_the_hand_reaches(panda):
 def test_all_branches_of_the_puma():
     mech = Mechanism(without_limits(load(EXAMPLES / "puma560.kst")))
     expected = json.loads((REFERENCE / "puma560_inverse_kinematics.json").read_text())["reference"]["generic"]
-    found = solve(mech, np.array(expected["q_true"]), "tool", np.array(expected["T"]), restarts=150)
+    found = solve_inverse_kinematics(mech, np.array(expected["q_true"]), "tool", np.array(expected["T"]), restarts=150)
     turned = [np.exp(1j * branch.q) for branch in found]
     assert len(found) == 8
     for solution in expected["solutions"]:
@@ -85,33 +85,33 @@ def two_link(limit=None):
 def test_two_link_elbow_up_and_down():
     # closed form: cos q2 = (x² + y² − l1² − l2²)/(2 l1 l2)
     x, y = 0.5, 0.4
-    found = solve(two_link(), np.array([0.1, 0.1]), "tool", np.array([x, y, 0.0]), restarts=20)
+    found = solve_inverse_kinematics(two_link(), np.array([0.1, 0.1]), "tool", np.array([x, y, 0.0]), restarts=20)
     q2 = math.acos((x * x + y * y - 0.36 - 0.16) / 0.48)
     angles = sorted(math.remainder(branch.q[1], 2 * math.pi) for branch in found)
     np.testing.assert_allclose(angles, [-q2, q2], atol=1e-6)
 
 
 def test_out_of_reach_gives_the_nearest_pose():
-    (best,) = solve(two_link(), np.array([0.3, 0.5]), "tool", np.array([0.0, 2.0, 0.0]))
-    assert not best.reached
+    (best,) = solve_inverse_kinematics(two_link(), np.array([0.3, 0.5]), "tool", np.array([0.0, 2.0, 0.0]))
+    assert not best.is_reached
     assert best.position_error == pytest.approx(1.0, abs=1e-6)  # stretched arm of length 1 toward (0, 2)
     assert best.q[0] == pytest.approx(math.pi / 2, abs=1e-3)
 
 
 def test_limits_hold_and_are_named():
     mech = two_link(Limit(lower=-0.5, upper=0.5))
-    (best,) = solve(mech, np.array([0.0, 0.5]), "tool", np.array([0.0, 2.0, 0.0]))
+    (best,) = solve_inverse_kinematics(mech, np.array([0.0, 0.5]), "tool", np.array([0.0, 2.0, 0.0]))
     assert best.q[0] == pytest.approx(0.5)
     assert "joint1" in best.at_limits
-    assert at_limits(mech, np.array([0.0, 0.0])) == ()
+    assert coordinates_at_limits(mech, np.array([0.0, 0.0])) == ()
 
 
 def test_parameters_count():
     mech = Mechanism(load(EXAMPLES / "puma560.kst"))
     p = {"a2": 0.6}
     goal = mech.frame(mech.random(2), "tool", p=p)
-    found = solve(mech, mech.rest(), "tool", goal, p, restarts=30)
-    assert found[0].reached
+    found = solve_inverse_kinematics(mech, mech.rest(), "tool", goal, p, restarts=30)
+    assert found[0].is_reached
     np.testing.assert_allclose(mech.frame(found[0].q, "tool", p=p), goal, atol=2e-6)
 
 
@@ -120,7 +120,7 @@ def test_loops_stay_closed():
     q = mech.rest()
     frame = next(name for name in mech.frame_names if np.abs(mech.jacobian(q, name)[3:]).max() > 1e-3)
     goal = mech.frame(mech.move(q, {mech.q_names[0]: q[0] + 0.05}), frame)[:3, 3]
-    found = reach(mech, q, frame, goal)
+    found = move_frame_to_target(mech, q, frame, goal)
     assert found.position_error < 1e-6
     assert np.abs(mech.constraint_residual(found.q)).max() < 1e-6
 
@@ -154,7 +154,7 @@ def test_freedoms_left_at_a_target_of_a_planar_arm(count, q, pose, left):
     """n joints, two numbers of place, one of direction."""
     mech, q = planar(count), np.array(q)
     X = mech.frame(q, "tool")
-    assert self_motions(mech, q, "tool", X if pose else X[:3, 3]) == left
+    assert count_self_motions(mech, q, "tool", X if pose else X[:3, 3]) == left
 
 
 def test_freedoms_left_do_not_count_joints_that_follow():
@@ -162,41 +162,41 @@ def test_freedoms_left_do_not_count_joints_that_follow():
     mech = Mechanism(load(EXAMPLES / "stewart.kst"))
     q = mech.rest()
     X = mech.frame(q, "platform")
-    assert self_motions(mech, q, "platform", X) == 0
-    assert self_motions(mech, q, "platform", X[:3, 3]) == 3
+    assert count_self_motions(mech, q, "platform", X) == 0
+    assert count_self_motions(mech, q, "platform", X[:3, 3]) == 3
 
 
 def test_a_wrist_in_line_turns_in_itself():
     mech = Mechanism(without_limits(load(EXAMPLES / "puma560.kst")))
     bent, straight = (np.array([0.2, 0.7, -0.6, 0.3, wrist, 0.4]) for wrist in (0.8, 0.0))
-    assert self_motions(mech, bent, "tool", mech.frame(bent, "tool")) == 0
-    assert self_motions(mech, straight, "tool", mech.frame(straight, "tool")) == 1
+    assert count_self_motions(mech, bent, "tool", mech.frame(bent, "tool")) == 0
+    assert count_self_motions(mech, straight, "tool", mech.frame(straight, "tool")) == 1
 
 
 def test_whole_turns_are_no_other_solution():
     """The two elbows of an arm whose joints go round twice to each side, once each, next to where it stands."""
     mech = planar(2, 4.0 * math.pi)
     q = np.array([0.3 + 2.0 * math.pi, 0.9])
-    found = solve(mech, q, "tool", mech.frame(q, "tool")[:3, 3], restarts=40)
+    found = solve_inverse_kinematics(mech, q, "tool", mech.frame(q, "tool")[:3, 3], restarts=40)
     assert len(found) == 2
     np.testing.assert_allclose(found[0].q, q, atol=1e-8)
     np.testing.assert_allclose(found[1].q, [q[0] + 0.9, -0.9], atol=1e-7)
-    assert other_turn_counts(mech, q) == {"joint1": 3, "joint2": 3}
+    assert count_other_turns(mech, q) == {"joint1": 3, "joint2": 3}
     for turns in range(-2, 3):
         turned = q + np.array([2.0 * math.pi * turns, 0.0])
         inside = abs(turned[0]) <= 4.0 * math.pi
-        assert np.allclose(with_nearest_turns(mech, q, turned), turned) == inside
+        assert np.allclose(shift_to_nearest_turns(mech, q, turned), turned) == inside
 
 
 @pytest.mark.parametrize("name", ["ur5", "puma560"])
 def test_no_two_solutions_are_whole_turns_apart(name):
     mech = Mechanism(load(EXAMPLES / f"{name}.kst"))
     q = mech.rest()
-    found = solve(mech, q, "tool", mech.frame(q, "tool"), restarts=60)
+    found = solve_inverse_kinematics(mech, q, "tool", mech.frame(q, "tool"), restarts=60)
     circles = [np.concatenate([np.cos(each.q), np.sin(each.q)]) for each in found]
     for i, one in enumerate(circles):
         assert all(np.max(np.abs(one - other)) > 1e-5 for other in circles[:i])
-    assert all(each.reached for each in found)
+    assert all(each.is_reached for each in found)
 
 
 CAMERA_ARM = """<robot name="arm"><link name="base"/><link name="upper"/><link name="fore"/><link name="tool"/>
@@ -216,14 +216,16 @@ def test_what_does_not_move_the_target_stays_where_it_is():
     mech = Mechanism(loads(CAMERA_ARM, "urdf"))
     q = np.array([{"pan": 0.4, "grip": 0.01, "roll": 0.2}.get(name, 0.0) for name in mech.q_names])
     place = (0.4 * math.cos(0.3) + 0.3 * math.cos(1.2), 0.0, -0.4 * math.sin(0.3) - 0.3 * math.sin(1.2))
-    found = solve(mech, q, "tool", place)
+    found = solve_inverse_kinematics(mech, q, "tool", place)
     assert len(found) == 2
     for reach_ in found:
         for name in ("pan", "grip", "roll"):
             assert reach_.q[mech.q_names.index(name)] == q[mech.q_names.index(name)]
     assert coordinates_without_effect(mech, "tool") == ("pan", "grip")
     assert set(coordinates_without_effect(mech, "tool", translation=True)) == {"pan", "grip", "roll"}
-    assert self_motions(mech, found[0].q, "tool", np.array(place)) == 1  # the roll; camera and gripper do not count
+    assert (
+        count_self_motions(mech, found[0].q, "tool", np.array(place)) == 1
+    )  # the roll; camera and gripper do not count
 
 
 def test_flips_of_universal_joints_are_no_other_pose_of_a_platform():
@@ -232,7 +234,7 @@ def test_flips_of_universal_joints_are_no_other_pose_of_a_platform():
     q = mech.rest()
     target = np.array(mech.frame(q, "platform"))
     target[:3, 3] += (0.02, 0.0, 0.01)
-    assert len(solve(mech, q, "platform", target, restarts=6)) == 1
+    assert len(solve_inverse_kinematics(mech, q, "platform", target, restarts=6)) == 1
 
 
 def test_the_card_says_how_far_a_search_goes():

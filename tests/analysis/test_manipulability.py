@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.manipulability import dimension, free_jacobian, manipulability, manipulability_of_jacobian
+from core.analysis.manipulability import ellipsoid_of_jacobian, free_jacobian, manipulability, velocity_dimension
 from core.files import load
 from core.mechanism import Mechanism
 from core.model import DHChain, DHRow, Model
@@ -32,7 +32,7 @@ CASES = [("2R", TWO, 2), ("SCARA_xyz", SCARA, 3), ("RRP_spherical", SPHERICAL, 3
 
 @pytest.mark.parametrize(("name", "mech", "m"), CASES, ids=[case[0] for case in CASES])
 def test_measures_of_closed_forms(name, mech, m):
-    assert dimension(mech, "tool") == m
+    assert velocity_dimension(mech, "tool") == m
     for sample in CLOSED[name]["samples"]:
         found = manipulability(mech, np.array(sample["q"]), "tool", m=m)
         sigma = np.array(sample["singular_values"])
@@ -109,10 +109,10 @@ def test_published_robots(reference, file):
 
 def test_dimension_does_not_depend_on_the_pose():
     fixed = arm(DHRow(a=1.0))
-    assert dimension(fixed, "tool") == 1
-    assert dimension(fixed, "base") == 0
-    assert dimension(fixed, "tool", "rotation") == 1
-    assert dimension(SCARA, "tool", "rotation") == 1
+    assert velocity_dimension(fixed, "tool") == 1
+    assert velocity_dimension(fixed, "base") == 0
+    assert velocity_dimension(fixed, "tool", "rotation") == 1
+    assert velocity_dimension(SCARA, "tool", "rotation") == 1
 
 
 def test_speeds_of_a_closed_loop_keep_it_closed():
@@ -124,6 +124,6 @@ def test_speeds_of_a_closed_loop_keep_it_closed():
 
 
 def test_of_jacobian_without_columns():
-    found = manipulability_of_jacobian(np.zeros((3, 0)), np.zeros(3))
+    found = ellipsoid_of_jacobian(np.zeros((3, 0)), np.zeros(3))
     assert found.measures.volume == 0.0
     np.testing.assert_array_equal(found.radii, 0.0)

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.analysis.mobility_marks import MobilityMarks, tool_of_arm
+from core.analysis.mobility_marks import MobilityMarker, default_marked_frame
 from core.analysis.singular_directions import NEAR_SINGULAR_FRACTION, SingularDirections
 from core.files import load
 from core.mechanism import Mechanism
@@ -18,7 +18,7 @@ SOLID = Inertia(ixx=0.01, iyy=0.01, izz=0.01)
 
 def marked(model, q=None, frame=""):
     mech = Mechanism(model)
-    return MobilityMarks(mech, frame).at(mech.neutral() if q is None else q)
+    return MobilityMarker(mech, frame).at(mech.neutral() if q is None else q)
 
 
 def of_kind(diagnosis, *kinds, chief=True):
@@ -95,7 +95,7 @@ def test_bennetts_coupler_screws_about_the_sum_of_its_neighbours():
     about the joints at the ground."""
     model = machines.bennett()
     mech = Mechanism(model)
-    diagnosis = MobilityMarks(mech).at(mech.neutral())
+    diagnosis = MobilityMarker(mech).at(mech.neutral())
     v = diagnosis.mobility.motions[0].speeds
     rates = {c.name: float(v[k]) for k, c in enumerate(mech.coordinates)}
     first, second = (model.joint(name) for name in ("J1", "J2"))
@@ -157,7 +157,7 @@ def _flat(distance):
 def test_a_parallelogram_in_a_line_has_a_second_motion():
     """All four pivots lie in a line: both cranks may turn alike, or against each other."""
     mech, q = _flat(0.0)
-    diagnosis = MobilityMarks(mech).at(q)
+    diagnosis = MobilityMarker(mech).at(q)
     assert (diagnosis.mobility.dof, diagnosis.mobility.at_pose) == (1, 2)
     marks = [mark for mark in of_kind(diagnosis, "singular") if mark.motion]
     assert len(marks) == 2
@@ -169,7 +169,7 @@ def test_what_is_hardly_held_shows_before_the_parallelogram_lies_flat_and_grows(
     shares = []
     for distance in (0.5, 0.1, 0.03, 0.01):
         mech, q = _flat(distance)
-        marks = of_kind(MobilityMarks(mech).at(q), "singular")
+        marks = of_kind(MobilityMarker(mech).at(q), "singular")
         shares.append(marks[0].share if marks else 1.0)
     assert shares[0] == 1.0
     assert shares[1:] == sorted(shares[1:], reverse=True)
@@ -180,7 +180,7 @@ def test_what_is_hardly_held_shows_before_the_parallelogram_lies_flat_and_grows(
 @pytest.mark.parametrize(("angle", "still"), [(0.0, True), (np.pi, True), (1.2, False)])
 def test_a_piston_stands_still_where_crank_and_rod_are_in_line(angle, still):
     mech = Mechanism(load(EXAMPLES / "slider_crank.kst"))
-    diagnosis = MobilityMarks(mech).at(mech.move(mech.rest(), {"shaft": angle}))
+    diagnosis = MobilityMarker(mech).at(mech.move(mech.rest(), {"shaft": angle}))
     marks = of_kind(diagnosis, "singular")
     assert [mark.ref for mark in marks] == ([("joints", "cylinder")] if still else [])
     for mark in marks:
@@ -197,7 +197,7 @@ def test_a_crank_in_line_moves_though_the_piston_that_drives_it_is_held(angle, e
     held = SingularDirections(mech)
     assert held.actuators.names == ("cylinder",)
     q = _turned(mech, angle)
-    found = of_kind(MobilityMarks(mech).at(q), "singular")
+    found = of_kind(MobilityMarker(mech).at(q), "singular")
     marks = [mark for mark in found if "controlled by" in mark.text or "can move although" in mark.text]
     if expected == 1.0:
         assert not marks
@@ -229,8 +229,8 @@ def two_links(first=1.0, second=0.7):
 def test_an_arm_of_two_links_in_a_line_cannot_move_along_it(turn, elbow):
     """In its plane only: out of it the tool never moves, so that nothing is lost there."""
     mech = Mechanism(two_links())
-    assert tool_of_arm(mech) == "tool"
-    diagnosis = MobilityMarks(mech, "tool").at(np.array([turn, elbow]))
+    assert default_marked_frame(mech) == "tool"
+    diagnosis = MobilityMarker(mech, "tool").at(np.array([turn, elbow]))
     (lost,) = of_kind(diagnosis, "singular")
     assert (lost.ref, lost.form, lost.share) == (("frames", "tool"), "translation", 0.0)
     assert parallel(lost.direction, (np.cos(turn), np.sin(turn), 0.0))
@@ -243,27 +243,27 @@ def test_near_its_stretched_pose_as_much_is_left_as_the_smaller_singular_value_s
     shares = {}
     for elbow in (0.01, 0.02, 0.04):
         q = np.array([0.3, elbow])
-        (lost,) = near.of_frame(q)
+        (lost,) = near.lost_frame_directions(q)
         u, sigma, _ = np.linalg.svd(mech.jacobian(q, "tool")[3:])
         shares[elbow] = lost.share / sigma[1]
         assert parallel(lost.direction, u[:, 1])
     assert max(shares.values()) == pytest.approx(min(shares.values()), rel=1e-9)
-    assert near.of_frame(np.array([0.3, 1.5])) == ()
+    assert near.lost_frame_directions(np.array([0.3, 1.5])) == ()
 
 
 def test_a_puma_with_its_wrist_stretched_cannot_turn_in_place_about_the_normal_of_its_wrist_axes():
     mech = Mechanism(load(EXAMPLES / "puma560.kst"))
-    frame = tool_of_arm(mech)
+    frame = default_marked_frame(mech)
     q = np.array([0.35, 0.87, -2.88, 0.2, 0.0, 0.4])
     J = mech.jacobian(q, frame)
     assert np.linalg.svd(J, compute_uv=False)[-1] < 1e-12
     fourth, fifth = J[:3, 3], J[:3, 4]
-    (lost,) = of_kind(MobilityMarks(mech, frame).at(q), "singular")
+    (lost,) = of_kind(MobilityMarker(mech, frame).at(q), "singular")
     assert (lost.form, lost.share) == ("rotation", 0.0)
     assert "in place" in lost.text
     assert parallel(lost.direction, np.cross(fourth, fifth))
     bent = q + np.eye(6)[4]
-    assert not of_kind(MobilityMarks(mech, frame).at(bent), "singular")
+    assert not of_kind(MobilityMarker(mech, frame).at(bent), "singular")
 
 
 def test_a_pan_and_tilt_of_three_turns_loses_one_where_two_axes_meet():
@@ -276,7 +276,7 @@ def test_a_pan_and_tilt_of_three_turns_loses_one_where_two_axes_meet():
         for k, (name, axis) in enumerate(axes.items())
     )
     mech = Mechanism(Model(name="gimbal", bodies=bodies, joints=joints))
-    (lost,) = of_kind(MobilityMarks(mech, "roll_body").at(np.zeros(3)), "singular")
+    (lost,) = of_kind(MobilityMarker(mech, "roll_body").at(np.zeros(3)), "singular")
     assert lost.form == "rotation"
     assert "in place" not in lost.text
     assert parallel(lost.direction, (1.0, 0.0, 0.0))
@@ -312,7 +312,7 @@ def test_elements_that_cannot_hold_together_are_marked_and_said():
         ),
     )
     mech = Mechanism(model)
-    diagnosis = MobilityMarks(mech).at(mech.neutral())
+    diagnosis = MobilityMarker(mech).at(mech.neutral())
     assert diagnosis.mobility is None
     assert diagnosis.problem
     marks = of_kind(diagnosis, "conflict")
@@ -327,7 +327,7 @@ def test_elements_that_cannot_hold_together_are_marked_and_said():
 def test_every_motion_has_its_marks_at_poses_of_the_examples(name):
     """As many chief marks as the kernel has motions, redundancies as it names them, at the rest pose and beside it."""
     mech = Mechanism(load(EXAMPLES / f"{name}.kst"))
-    marks = MobilityMarks(mech)
+    marks = MobilityMarker(mech)
     rng = np.random.default_rng(3)
     for q in (mech.rest(), mech.move(mech.rest(), {mech.q_names[0]: mech.rest()[0] + 0.1 * rng.normal()})):
         diagnosis = marks.at(q)

@@ -58,7 +58,7 @@ def test_a_machine_that_only_a_stronger_motor_holds_names_it():
     needed = MASS * G
     with pytest.raises(SimulationError) as error:
         equilibrium(mech, [0.0], tau=[needed])
-    assert "The motor of 'lift' would have to give 19.6" in str(error.value)
+    assert "The motor of 'lift' would have to supply 19.6" in str(error.value)
     assert "is limited to 10 N" in str(error.value)
     assert equilibrium(mech, [0.0], tau=[needed], motors=False).stability == "indifferent"
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from core.analysis.sweep import dimension_of, sweep, value_of, variables
+from core.analysis.sweep import sweep, sweepable_variables, variable_dimension, variable_value
 from core.analysis.tool_frame import tool_frame
 from core.errors import ModelError
 from core.files import load
@@ -31,20 +31,20 @@ def run(*ranges, **more):
 
 
 def test_what_may_run():
-    names = variables(MODEL, MECH)
+    names = sweepable_variables(MODEL, MECH)
     assert names["joint1"] == names["joint2"] == names["q1"] == names["phi"] == "coordinate"
     assert names["l2"] == "parameter"
     assert {n for n, kind in names.items() if kind == "entry"} == {"a1", "alpha1", "d1", "a2", "alpha2", "d2"}
     assert names["theta1"] == names["theta2"] == "coordinate"
-    assert dimension_of(MODEL, MECH, "alpha1") == "angle"
-    assert dimension_of(MODEL, MECH, "d1") == dimension_of(MODEL, MECH, "l2") == "length"
-    assert dimension_of(MODEL, MECH, "phi") == "angle"
+    assert variable_dimension(MODEL, MECH, "alpha1") == "angle"
+    assert variable_dimension(MODEL, MECH, "d1") == variable_dimension(MODEL, MECH, "l2") == "length"
+    assert variable_dimension(MODEL, MECH, "phi") == "angle"
 
 
 def test_present_values():
-    assert value_of(MODEL, MECH, Q, {}, "q1") == 0.1
-    assert value_of(MODEL, MECH, Q, {"l2": 0.9}, "l2") == 0.9
-    assert value_of(MODEL, MECH, Q, {}, "a1") == 0.6
+    assert variable_value(MODEL, MECH, Q, {}, "q1") == 0.1
+    assert variable_value(MODEL, MECH, Q, {"l2": 0.9}, "l2") == 0.9
+    assert variable_value(MODEL, MECH, Q, {}, "a1") == 0.6
 
 
 def test_together():
@@ -55,7 +55,7 @@ def test_together():
 
 
 def test_unequal_divisions_together_are_refused():
-    with pytest.raises(ModelError, match="equal divisions"):
+    with pytest.raises(ModelError, match="equal numbers of divisions"):
         run(("joint1", 0.0, 1.0, 5), ("phi", -1.0, 1.0, 4))
 
 
@@ -86,9 +86,9 @@ def test_entries_that_are_formulas_and_entries_that_the_joint_moves():
     model = Model(parameters=MODEL.parameters, chains=(DHChain(name="arm", rows=rows),))
     mech = Mechanism(model)
     q, p = np.array([0.1, 0.2]), {"l2": 0.4}
-    assert value_of(model, mech, q, p, "theta1") == pytest.approx(0.35)
-    assert value_of(model, mech, q, p, "d2") == pytest.approx(1.0)
-    assert value_of(model, mech, q, p, "alpha1") == pytest.approx(math.pi / 2)
+    assert variable_value(model, mech, q, p, "theta1") == pytest.approx(0.35)
+    assert variable_value(model, mech, q, p, "d2") == pytest.approx(1.0)
+    assert variable_value(model, mech, q, p, "alpha1") == pytest.approx(math.pi / 2)
     ranges = [Range(*r) for r in (("theta1", 0.0, 1.0, 2), ("alpha1", 0.2, 0.4, 2), ("d2", 1.0, 3.0, 2))]
     result = sweep(model, mech, q, p, ranges)
     for k, (theta, alpha, d) in enumerate(((0.0, 0.2, 1.0), (0.5, 0.3, 2.0), (1.0, 0.4, 3.0))):

@@ -14,17 +14,17 @@ import pytest
 
 import kinetostat as ks
 from core.apart import starting, work_process
-from core.apart.starting import Child, finished, program, python
-from core.apart.talk import Task
-from core.apart.work_process import Left, Lost, WorkProcess
+from core.apart.starting import Subprocess, find_program, module_command, run_command
+from core.apart.talk import WorkerTask
+from core.apart.work_process import AbandonedTask, LostTask, WorkProcess
 from core.c_code.companions import ran
 from core.files import load
-from core.files.sent_model import packed, register_packed_kinds
+from core.files.sent_model import pickle_kinds, register_packed_kinds
 from core.mechanism import Mechanism
-from core.mechanism.work_apart import work_apart
+from core.mechanism.work_apart import run_in_worker
 from core.simulation.machine_code import making
 from core.studies import backends
-from core.studies.backends import Chunk, Processes
+from core.studies.backends import Chunk, ProcessBackend
 from viz.film.film import film_in_subprocess
 from viz.film.footage import footage_of_run
 
@@ -68,17 +68,17 @@ def mass_matrix(mech, line, q):
 def in_work_process(model):
     process, mech = WorkProcess(), Mechanism(model)
     try:
-        assert work_apart(process, mech, partial(mass_matrix, q=mech.rest())).shape == (1, 1)
+        assert run_in_worker(process, mech, partial(mass_matrix, q=mech.rest())).shape == (1, 1)
     finally:
         process.close()
 
 
 def in_study(model):
     study = ks.Study(model, duration=0.1, method="rk4", step=0.01).grid(l=[0.4, 0.5]).record(m="max(j.q)")
-    pool = Processes(study.declaration, 1)
+    pool = ProcessBackend(study.declaration, 1)
     try:
         pool.submit(Chunk(np.arange(2), study.declaration.values()))
-        done = pool.next(60.0)
+        done = pool.next_finished_chunk(60.0)
         assert done is not None
         assert done.error is None
     finally:
@@ -96,7 +96,9 @@ def in_xacro(model):
 
 
 def in_making(model):
-    done = finished(python(making.__name__, "--alone"), own=starting.environment(), limit=60.0)
+    done = run_command(
+        module_command(making.__name__, "--alone"), environment_variables=starting.process_environment(), timeout=60.0
+    )
     assert (done.code, done.output) == (0, b"")
 
 
@@ -108,9 +110,9 @@ def in_compiler(model):
 
 
 def ks_compiler():
-    from core.c_code.companions import compiler
+    from core.c_code.companions import find_compiler
 
-    return compiler()
+    return find_compiler()
 
 
 KINDS = (in_work_process, in_study, in_film, in_xacro, in_making, in_compiler)
@@ -152,13 +154,13 @@ def test_a_process_without_work_ends_quietly(how):
     assert process.stderr.read() == b""
 
 
-class Answer(Task):
-    def done(self, line):
+class Answer(WorkerTask):
+    def execute(self, line):
         return "here"
 
 
-class Ends(Task):
-    def done(self, line):
+class Ends(WorkerTask):
+    def execute(self, line):
         print("the disk is\nnot there", file=sys.stderr)
         os._exit(7)
 
@@ -172,7 +174,7 @@ def process():
 
 def test_last_words_say_why_a_process_ended(process):
     found = process.ask(Ends(), lambda: False)
-    assert found == Lost("ended unexpectedly (exit code 7: not there)", prepared=False, ready=True)
+    assert found == LostTask("ended unexpectedly (exit code 7: not there)", prepared=False, ready=True)
     assert process.ask(Answer(), lambda: False) == "here"
 
 
@@ -194,27 +196,27 @@ def test_a_process_that_ended_because_it_was_idle_is_no_failure(process):
 
 def broken(monkeypatch, code):
     """Children whose Python ends or hangs before their module is there."""
-    monkeypatch.setattr(starting, "python", lambda *_: [sys.executable, "-c", textwrap.dedent(code)])
+    monkeypatch.setattr(starting, "module_command", lambda *_: [sys.executable, "-c", textwrap.dedent(code)])
 
 
 def test_a_process_that_never_gets_ready_is_told_with_its_last_words(process, monkeypatch):
     broken(monkeypatch, "import sys; sys.exit('no library here')")
-    found = process.ask(Answer(), lambda: False)
-    assert found == Lost("ended unexpectedly (exit code 1: no library here)", prepared=False, ready=False)
+    found = process.run_task(Answer(), lambda: False)
+    assert found == LostTask("ended unexpectedly (exit code 1: no library here)", prepared=False, ready=False)
 
 
 def test_a_process_that_hangs_before_it_is_ready_is_given_up(process, monkeypatch):
     monkeypatch.setattr(work_process, "STARTING", 0.3)
     broken(monkeypatch, "import time; time.sleep(600)")
-    found = process.ask(Answer(), lambda: False)
-    assert found == Lost("did not answer for 0.3 s and was ended", prepared=False, ready=False)
+    found = process.run_task(Answer(), lambda: False)
+    assert found == LostTask("did not answer for 0.3 s and was stopped", prepared=False, ready=False)
     assert process.id is None
 
 
 def test_a_task_stops_while_its_process_hangs_before_it_is_ready(process, monkeypatch):
     broken(monkeypatch, "import time; time.sleep(600)")
     began = time.monotonic()
-    assert process.ask(Answer(), lambda: time.monotonic() > began + 0.1) == Left()
+    assert process.run_task(Answer(), lambda: time.monotonic() > began + 0.1) == AbandonedTask()
 
 
 def test_a_study_whose_processes_never_get_ready_ends_with_their_words(monkeypatch, tmp_path):
@@ -262,16 +264,16 @@ def test_what_look_raises_ends_a_command(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        finished([sys.executable, "-c", "import time; time.sleep(600)"], tmp_path, limit=60.0, look=look)
+        run_command([sys.executable, "-c", "import time; time.sleep(600)"], tmp_path, timeout=60.0, poll=look)
 
 
 @posix
 def test_programs_are_sought_in_absolute_folders_alone(hostile, monkeypatch):
-    assert program("cc") != str(hostile / "cc")
+    assert find_program("cc") != str(hostile / "cc")
     monkeypatch.setenv("PATH", "")
-    assert program("cc") is None
+    assert find_program("cc") is None
     monkeypatch.setenv("PATH", str(hostile))
-    assert program("cc") == str(hostile / "cc")
+    assert find_program("cc") == str(hostile / "cc")
 
 
 def test_kinds_of_a_script_are_found_by_others_behind_all_libraries(tmp_path, monkeypatch):
@@ -280,7 +282,7 @@ def test_kinds_of_a_script_are_found_by_others_behind_all_libraries(tmp_path, mo
     monkeypatch.syspath_prepend(tmp_path)
     import my_own_kinds_of_a_script as module
 
-    content = packed([module.Kind])
+    content = pickle_kinds([module.Kind])
     monkeypatch.setattr(sys, "path", [each for each in sys.path if each != str(tmp_path)])
     with pytest.raises(ks.KinetostatError, match="is not a kind"):  # it was found, and looked at
         register_packed_kinds(content)
@@ -288,7 +290,7 @@ def test_kinds_of_a_script_are_found_by_others_behind_all_libraries(tmp_path, mo
 
 
 def test_a_child_says_nothing_where_it_is_ended():
-    child = Child(making.__name__, making.ALONE)
+    child = Subprocess(making.__name__, making.ALONE)
     child.end()
-    assert child.last_words == ""
+    assert child.last_error_line == ""
     assert not child.runs

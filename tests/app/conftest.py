@@ -12,19 +12,19 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.panels.simulation.start_rows import StartRows
-from app.viewport.surface import prepare_surface
-from viz.camera import View
+from app.viewport.surface import request_opengl_format
+from viz.camera import CameraView
 from viz.scene import quality
 from viz.scene.scene import Scene
 
-prepare_surface()  # before any test makes the QApplication
+request_opengl_format()  # before any test makes the QApplication
 
 PATIENCE = 60.0
 """s; what is waited for has come when it is there: only a failure takes so long."""
 MAKING = 400.0
 """s; the first run of all makes the integrators' machine code."""
 ROUNDS = 10
-DRAW, SMOOTH = Scene.render, quality.smooth
+DRAW, SMOOTH = Scene.render, quality.set_antialiasing
 SIZE = (1120, 760)
 
 
@@ -105,7 +105,7 @@ class Bench:
     def open(self, path):
         """Open a file as a person does, and wait."""
         self.window.files.open(path)
-        assert pump(lambda: not self.window.files.opening.busy, PATIENCE)
+        assert pump(lambda: not self.window.files.opening.is_busy, PATIENCE)
         self.draw()
 
     def example(self, name):
@@ -117,13 +117,13 @@ class Bench:
     def draw(self):
         """Have the picture brought up to date, and drawn: what is picked in it then lies where it is seen."""
         for _ in range(2):  # what is done now may set the camera off once more
-            self.view.viewpoint.look(self.view.viewpoint.goal)
+            self.view.viewpoint.set_view(self.view.viewpoint.target_view)
             settle()
-        self.view.viewpoint.look(self.view.viewpoint.goal)
+        self.view.viewpoint.set_view(self.view.viewpoint.target_view)
         drawn = []
 
-        def draw(scene, hasty=False):
-            DRAW(scene, hasty)
+        def draw(scene, fast=False):
+            DRAW(scene, fast)
             drawn.append(scene)
 
         with pytest.MonkeyPatch.context() as patch:
@@ -213,12 +213,14 @@ def fresh(bench):
         menu.close()
     window.setUpdatesEnabled(False)
     window.interactive.stop()
-    window.viewport.gestures.cancel()
-    window.viewport.gestures.leave()
-    window.sequence.leave()
+    window.viewport.gestures.cancel_gesture()
+    window.viewport.gestures.on_pointer_left()
+    window.sequence.close_sequence()
     window.player.set_speed(1.0)
-    window.viewport.gestures.choose("select")
-    window.simulation.choose(**RunSettings().kept())  # of a short run another test could not see its motion
+    window.viewport.gestures.choose_tool("select")
+    window.simulation.change_settings(
+        **RunSettings().remembered_settings()
+    )  # of a short run another test could not see its motion
     settings = window.settings
     for key in settings._store.allKeys():
         settings.forget(key)
@@ -232,12 +234,12 @@ def fresh(bench):
             "ellipsoid/shown",
         ):
             settings.changed.emit(key)
-    window.viewport.viewpoint.look(View())
+    window.viewport.viewpoint.set_view(CameraView())
     window.files.source = None
-    window.session.start(Model(name="untitled"))
+    window.session.start_document(Model(name="untitled"))
     put_pointer_away(window)
-    window.session.point_at(None)
-    window.viewport.say()
+    window.session.set_hovered_element(None)
+    window.viewport.show_hint()
     window.messages.dismiss()
     window.messages.log.clear()
     window.notices.clear()
@@ -254,17 +256,17 @@ def fresh(bench):
         window.activateWindow()
         QTest.qWaitForWindowActive(window, 5000)
     if window.saveState() != bench.arranged:
-        window.docks.reset()
+        window.docks.restore_initial_layout()
         settle()  # the docks take their sizes
         bench.arranged = window.saveState()
 
 
-def _prepare(scene, hasty=None):
+def _prepare(scene, fast=None):
     """All of a picture but its colours. Drawn are pictures to be kept, and the first, which tells what draws."""
-    if hasty is None or scene._fineness is None:
+    if fast is None or scene._fineness is None:
         DRAW(scene)
     else:
-        scene.prepare()
+        scene.prepare_render()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -273,7 +275,7 @@ def _colours_as_they_are():
     else in the window. Pictures that are kept are drawn, with jagged edges."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Scene, "render", _prepare)
-        patch.setattr(quality, "smooth", lambda *_: None)
+        patch.setattr(quality, "set_antialiasing", lambda *_: None)
         yield
 
 
@@ -287,7 +289,7 @@ def drawn(monkeypatch):
 def smoothed(monkeypatch):
     """The 3-D view is drawn on the screen, with smooth edges once it rests."""
     monkeypatch.setattr(Scene, "render", DRAW)
-    monkeypatch.setattr(quality, "smooth", SMOOTH)
+    monkeypatch.setattr(quality, "set_antialiasing", SMOOTH)
 
 
 @pytest.fixture(scope="session")
@@ -307,9 +309,9 @@ def shared_bench(qapp, tmp_path_factory):
 @pytest.fixture(autouse=True)
 def _let_go(monkeypatch):
     """The question before a document is left is answered with "discard", where a test says nothing else."""
-    from app.dialogs.leaving import Wanted
+    from app.dialogs.leaving import SaveChoice
 
-    monkeypatch.setattr("app.window.files.ask", lambda parent, loss: Wanted())
+    monkeypatch.setattr("app.window.files.ask", lambda parent, loss: SaveChoice())
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ import pytest
 
 import kinetostat as ks
 from app.dialogs.help import window_topics
-from app.document.session import Ref, Session
+from app.document.session import ElementRef, Session
 from app.panels.properties.panel import PropertyEditor
 from core.kinds import KindError
 from core.mechanics.elements import forces
 from core.model import FORCE_KINDS
 from core.programs import program
-from viz.drawlist.draw_list import items
+from viz.drawlist.draw_list import build_draw_list
 
 MAGNET = """
 from core.mechanics.elements.forces.line_law import LineLaw
@@ -55,13 +55,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     known = set(sys.modules)
     monkeypatch.setattr(forces, "__path__", [*forces.__path__, str(tmp_path)])
     monkeypatch.setattr(FORCE_KINDS, "_kinds", {})
-    monkeypatch.setattr(FORCE_KINDS, "_find", FORCE_KINDS._declared)
+    monkeypatch.setattr(FORCE_KINDS, "_find", FORCE_KINDS._declared_kinds)
     yield tmp_path
     for name in set(sys.modules) - known:
         if name.startswith(f"{forces.__name__}."):
             delattr(forces, name.rpartition(".")[2])
             del sys.modules[name]
-    program.forget()
+    program.drop_programs()
 
 
 def test_a_force_kind_with_its_class_alone_works(folder: Path, tmp_path: Path, qtbot, settings) -> None:
@@ -76,7 +76,7 @@ def test_a_force_kind_with_its_class_alone_works(folder: Path, tmp_path: Path, q
     assert speed**2 == pytest.approx(2.0 * STRENGTH / MASS * (1.0 / length - 1.0 / START), abs=1e-8)
     assert np.ptp(length) > 0.01
 
-    assert [item for item in items(model) if item.ref == ("forces", "pull")]
+    assert [item for item in build_draw_list(model) if item.ref == ("forces", "pull")]
     help_text = window_topics()["element.forces"][1]
     assert "Attracting magnets" in help_text
     assert "inverse square" in help_text
@@ -84,7 +84,7 @@ def test_a_force_kind_with_its_class_alone_works(folder: Path, tmp_path: Path, q
     panel = PropertyEditor(session := Session(model), settings)
     qtbot.addWidget(panel)
     panel.show()
-    session.select(Ref("forces", "pull"))
+    session.select(ElementRef("forces", "pull"))
     editors = panel.form.editors
     shown = {name for name, editor in editors.items() if not editor.isHidden()}
     assert shown == {"name", "kind", "a", "b", "settings", "description"}

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from core.codegen import c_text
-from core.codegen.c_text import PRECISIONS, c_function
+from core.codegen.c_text import PRECISIONS, write_c_function
 
 COMPILER = shutil.which("cc")
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
 
 
 def _value(function: ca.Function, folder: Path, x: np.ndarray, flags: tuple[str, ...] = ()) -> np.ndarray:
-    written = c_function("own", function, PRECISIONS["double"], ["x"])
+    written = write_c_function("own", function, PRECISIONS["double"], ["x"])
     text = (
         f"#include <math.h>\n{written.text}\nvoid call(const double x[], double y[]) {{ {written.call(['x'], 'y')} }}\n"
     )

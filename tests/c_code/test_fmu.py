@@ -101,7 +101,7 @@ def test_states_are_kept_restored_and_serialised_and_odd_steps_refused(tmp_path:
 
 
 def test_a_unit_without_a_compiler_has_its_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.c_code.fmu.compiler", lambda: None)
+    monkeypatch.setattr("core.c_code.fmu.find_compiler", lambda: None)
     _, found, file = unit("double_pendulum", tmp_path)
     with zipfile.ZipFile(file) as archive:
         names = archive.namelist()

@@ -337,7 +337,7 @@ def test_names_that_are_none_in_c(tmp_path: Path) -> None:
 def test_without_a_compiler_the_code_is_written_and_said_to_be_untried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.c_code.companions.compiler", lambda: None)
+    monkeypatch.setattr("core.c_code.companions.find_compiler", lambda: None)
     found = generate_c(example("double_pendulum"), tmp_path / "code")
     assert found.trial.passed is None
     assert "no C compiler" in (found.folder / "README.md").read_text()
@@ -365,7 +365,7 @@ def test_outputs_that_add_what_measures_different_things_are_refused_and_nothing
 
 
 def test_code_that_was_not_tried_tells_of_no_time_of_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.c_code.companions.compiler", lambda: None)
+    monkeypatch.setattr("core.c_code.companions.find_compiler", lambda: None)
     write = next(each for each in FUNCTIONS if each.id == "write_c_code")
     context = Context.of(example("double_pendulum"))
     options = {each.id: each.coerce(each.default, context) for each in write.options}

@@ -49,8 +49,8 @@ def main() -> int:
     if given.only is not None:
         print(alone(given.part, given.seed, given.only))
         return 0
-    if intermediate.unfit(intermediate.entries()):
-        supply.make()  # trials may write nothing, and so make none
+    if intermediate.find_unusable_code(intermediate.entry_point_names()):
+        supply.compile_in_subprocess()  # trials may write nothing, and so make none
     reports = []
     for part in PARTS if given.part == "all" else (given.part,):
         runner = Runner(part, given.seed, processes=given.processes, minutes=given.minutes, resume=not given.again)

@@ -10,8 +10,8 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.document.session import Ref
-from app.tools.connect import LETTERS, asking
+from app.document.session import ElementRef
+from app.tools.connect import LETTERS, connection_in_progress
 from core.files import dumps, loads
 from core.model import Body, Box, Capsule, Cylinder, Inertia, Joint, Model, Pipe, Pose, Shape
 from core.model.edits import edits
@@ -97,9 +97,9 @@ class ConnectionTrials(WindowTrials):
             for key in luck.choices((Qt.Key.Key_Tab, Qt.Key.Key_V, Qt.Key.Key_N, Qt.Key.Key_X), k=luck.randint(0, 2)):
                 QTest.keyClick(bench.view, key)
             bench.click(x, y)
-        if asking(bench.view).wants or asking(bench.view).bar is None:
+        if connection_in_progress(bench.view).missing_picks or connection_in_progress(bench.view).bar is None:
             return
-        menu = asking(bench.view).bar.menu
+        menu = connection_in_progress(bench.view).bar.menu
         offered = [action for action in menu.actions() if action.isEnabled()]
         if offered and luck.random() < 0.9:
             luck.choice(offered).trigger()
@@ -121,7 +121,7 @@ class ConnectionTrials(WindowTrials):
         bench, luck = self.bench, self.luck
         bench.view.gestures.choose(luck.choice(("select", "move")))
         if luck.random() < 0.5 and bench.session.model.joints:
-            bench.session.select(Ref("joints", luck.choice(bench.session.model.joints).name))
+            bench.session.select(ElementRef("joints", luck.choice(bench.session.model.joints).name))
         x, y = self._pixel()
         goal = x + luck.uniform(-DRAG, DRAG), y + luck.uniform(-DRAG, DRAG)
         bench.drag([(x, y), ((x + goal[0]) / 2.0, (y + goal[1]) / 2.0), goal])
@@ -130,7 +130,7 @@ class ConnectionTrials(WindowTrials):
         """The end of a link is dragged."""
         bench, luck = self.bench, self.luck
         bench.view.gestures.choose("select")
-        bench.session.select(Ref("bodies", luck.choice(bench.session.model.bodies).name))
+        bench.session.select(ElementRef("bodies", luck.choice(bench.session.model.bodies).name))
         if not bench.view.link_ends.ends:
             return
         end = luck.choice(bench.view.link_ends.ends)
@@ -139,12 +139,12 @@ class ConnectionTrials(WindowTrials):
 
     def ground_part(self) -> None:
         """A body is fixed where it stands."""
-        self.bench.session.select(Ref("bodies", self.luck.choice(self.bench.session.model.bodies).name))
+        self.bench.session.select(ElementRef("bodies", self.luck.choice(self.bench.session.model.bodies).name))
         self.bench.window.run("element.ground")
 
     def lock_part(self) -> None:
         """A body is locked, or let go."""
-        self.bench.session.select(Ref("bodies", self.luck.choice(self.bench.session.model.bodies).name))
+        self.bench.session.select(ElementRef("bodies", self.luck.choice(self.bench.session.model.bodies).name))
         self.bench.window.run("element.lock")
 
     def close_joints(self) -> None:

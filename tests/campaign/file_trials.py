@@ -8,11 +8,11 @@ from pathlib import Path
 
 from core.codegen import background
 from core.errors import KinetostatError
-from core.files import FORMATS, dumps, loads, read, write
+from core.files import FORMATS, dumps, format_model, loads, read
 from core.files.formats import check
 from core.files.meshes.meshes import load_mesh
 from core.functions.subjects.torque_file import read_torque_file
-from core.mechanics.elements.recorded_signals import table_of
+from core.mechanics.elements.recorded_signals import read_table
 from core.mechanism import Mechanism
 from core.model import Model
 from tests.campaign import mutations, tree_mutations
@@ -57,7 +57,7 @@ class FileTrials:
     patience = 60.0
 
     def __init__(self, folder: Path) -> None:
-        background.submit = lambda job: None  # machine code of a thousand wrong machines would take all the time
+        background.submit_job = lambda job: None  # machine code of a thousand wrong machines would take all the time
         self.kinds = [kind for kind in seeds() if kind in SHARES]
         self.weights = [SHARES[kind] for kind in self.kinds]
 
@@ -122,7 +122,7 @@ def used(model: Model, origin: str, luck: random.Random) -> None:
 def written(model: Model, format: str) -> None:
     """A model in another format, or words why not."""
     try:
-        write(model, format)
+        format_model(model, format)
     except KinetostatError as error:
         message(error)
 
@@ -156,7 +156,7 @@ def run_file(path: Path, luck: random.Random) -> None:
 
 def table_file(path: Path, luck: random.Random) -> None:
     """A table, read directly and as what moves a driver."""
-    names, numbers = table_of(str(path))
+    names, numbers = read_table(str(path))
     if len(names) != numbers.shape[1]:
         raise Unexpected("A table with other names than columns")
     if luck.random() < MECHANISMS:

@@ -9,7 +9,7 @@ from pathlib import Path
 import casadi as ca
 
 from core.errors import ExpressionError
-from core.model.formula.expression import Dialect, Node, evaluate, names, parse, text_of
+from core.model.formula.expression import Dialect, Node, evaluate, format_formula, names_in_formula, parse
 from core.model.formula.parser import MAX_LENGTH
 from tests.campaign.formula_makers import FUNCTIONS, NAMES, Dual, Formula, formula
 from tests.campaign.mutations import NAMES as WORDS
@@ -113,7 +113,7 @@ class FormulaTrials:
         try:
             node = parse(text, dialect)
             written(node, dialect, given)
-            value = evaluate(node, {**dict.fromkeys(names(node), 0.5), **given})
+            value = evaluate(node, {**dict.fromkeys(names_in_formula(node), 0.5), **given})
         except ExpressionError as error:
             return f"spoiled: {message(error)}"
         if not isinstance(value, int | float):
@@ -185,11 +185,13 @@ def alike(value: float, other: float) -> bool:
 
 def written(node: Node, dialect: Dialect, given: dict[str, float]) -> None:
     """The text of a formula is read as the same formula, Mathematica's as one of the same value."""
-    text = text_of(node)
-    if dialect == "native" and text_of(parse(text)) != text:
+    text = format_formula(node)
+    if dialect == "native" and format_formula(parse(text)) != text:
         raise Unexpected("The text of a formula is read as another formula")
-    other = text_of(node, "mathematica")
-    if len(other) > MAX_LENGTH or not names(node) <= given.keys():  # names that mean something in Mathematica
+    other = format_formula(node, "mathematica")
+    if (
+        len(other) > MAX_LENGTH or not names_in_formula(node) <= given.keys()
+    ):  # names that mean something in Mathematica
         return
     try:
         value = evaluate(node, given)

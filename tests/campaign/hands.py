@@ -28,8 +28,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.commands import table
-from app.document.session import Ref
+from app.commands import command_table
+from app.document.session import ElementRef
 from core.model import COLLECTIONS
 from resources import examples
 from tests.app.conftest import Bench, pump
@@ -133,14 +133,18 @@ class Hands:
 
     def command(self) -> None:
         """Any command that applies."""
-        known = [each for each in table().values() if each.id not in LEFT_OUT and each.applies(self.window)]
+        known = [
+            each for each in command_table().values() if each.id not in LEFT_OUT and each.is_available(self.window)
+        ]
         chosen = self.luck.choice(known)
         self.note(f"command {chosen.id}")
         self.window.run(chosen.id)
 
     def add(self) -> None:
         """A new element."""
-        known = [each for each in table().values() if each.id.startswith("add.") and each.applies(self.window)]
+        known = [
+            each for each in command_table().values() if each.id.startswith("add.") and each.is_available(self.window)
+        ]
         chosen = self.luck.choice(known)
         self.note(f"command {chosen.id}")
         self.window.run(chosen.id)
@@ -195,10 +199,10 @@ class Hands:
 
     # ----------------------------------------------------------------------------- elements
 
-    def some(self) -> Ref | None:
+    def some(self) -> ElementRef | None:
         """Any element."""
         model = self.window.session.model
-        found = [Ref(each, element.name) for each in COLLECTIONS for element in getattr(model, each)]
+        found = [ElementRef(each, element.name) for each in COLLECTIONS for element in getattr(model, each)]
         return self.luck.choice(found) if found else None
 
     def select(self) -> None:

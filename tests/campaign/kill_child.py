@@ -29,9 +29,9 @@ class Victim:
     """A window at work."""
 
     def __init__(self, folder: Path, seed: int) -> None:
-        from app.window.start import application
+        from app.window.start import create_application
 
-        self.application = application(["campaign"])
+        self.application = create_application(["campaign"])
         from app.window.window import Window
 
         self.folder, self.luck = folder, random.Random(seed)
@@ -47,7 +47,7 @@ class Victim:
 
     def state(self, *_: object) -> None:
         """What is open now."""
-        self.say("state", hash=fingerprint(self.session.model), unsaved=self.session.unsaved)
+        self.say("state", hash=fingerprint(self.session.model), unsaved=self.session.is_unsaved)
 
     def work(self) -> None:
         """Until the end."""
@@ -70,7 +70,7 @@ class Victim:
         from tests.app.conftest import pump
 
         self.window.files.open(self.luck.choice(sorted((self.folder / "files").glob("*.kst"))))
-        pump(lambda: not self.window.files.opening.busy, 20.0)
+        pump(lambda: not self.window.files.opening.is_busy, 20.0)
 
     def edit(self) -> None:
         """A body more, a parameter more, another name of the machine."""
@@ -95,18 +95,18 @@ class Victim:
             path = self.folder / "files" / (name or "c.kst")
             QFileDialog.getSaveFileName = lambda *_, **__: (str(path), "")  # type: ignore[method-assign]
         self.say("saving", file=path.name, hash=fingerprint(self.session.model))
-        self.window.run("file.save" if path == self.session.path else "file.save_as")
-        if not self.session.unsaved and self.session.path == path:
+        self.window.run_command("file.save" if path == self.session.path else "file.save_as")
+        if not self.session.is_unsaved and self.session.path == path:
             self.say("saved", file=path.name)
 
     def simulate(self) -> None:
         """A run, which is left to itself."""
-        self.window.simulation.choose(duration=self.luck.choice((0.2, 1.0)))
-        self.window.run(self.luck.choice(("simulation.run", "simulation.stop")))
+        self.window.simulation.change_settings(duration=self.luck.choice((0.2, 1.0)))
+        self.window.run_command(self.luck.choice(("simulation.run", "simulation.stop")))
 
     def undo(self) -> None:
         """Back, or forth."""
-        self.window.run(self.luck.choice(("edit.undo", "edit.redo")))
+        self.window.run_command(self.luck.choice(("edit.undo", "edit.redo")))
 
 
 if __name__ == "__main__":

@@ -11,9 +11,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.document.session import Ref
+from app.document.session import ElementRef
 from app.tools.draw.sub_tools import SUB_TOOLS
-from app.tools.draw.tool import hand_of
+from app.tools.draw.tool import draw_controller
 from tests.campaign.drawing_trials import examined
 from tests.campaign.hands import Hands, pause
 from tests.campaign.window_trials import WindowTrials
@@ -68,7 +68,7 @@ class _Pen:
 
     def __init__(self, trials: SketchTrials, luck: random.Random, folder: Path) -> None:
         self.bench, self.luck, self.folder = trials.bench, luck, folder
-        self.hand = hand_of(self.bench.view)
+        self.hand = draw_controller(self.bench.view)
         self.done: list[str] = []
         self.answers = Hands(self.bench, luck, folder)
 
@@ -178,7 +178,7 @@ def delete(pen: _Pen) -> None:
     """A body that is drawn on goes."""
     bodies = pen.bench.session.model.bodies
     if bodies:
-        pen.bench.session.select(Ref("bodies", pen.luck.choice(bodies).name))
+        pen.bench.session.select(ElementRef("bodies", pen.luck.choice(bodies).name))
         pen.bench.window.run("element.delete")
 
 

@@ -40,7 +40,7 @@ def work(window: Window, luck: random.Random) -> None:
     from PySide6.QtCore import QTimer
 
     def slide() -> None:
-        window.what_if.switch(True)
+        window.what_if.set_enabled(True)
         name = window.session.mech.q_names[0]
         for k in range(20):
             move = window.session.q[0] + 0.01 * k
@@ -55,10 +55,10 @@ def work(window: Window, luck: random.Random) -> None:
     actions: list[Callable[[], object]] = [
         slide,
         edit,
-        lambda: window.docks.show("plots"),
-        lambda: window.docks.show("functions"),
-        lambda: window.run("simulation.run"),
-        lambda: window.run("view.fit"),
+        lambda: window.docks.show_panel("plots"),
+        lambda: window.docks.show_panel("functions"),
+        lambda: window.run_command("simulation.run"),
+        lambda: window.run_command("view.fit"),
     ]
     luck.shuffle(actions)
     for action in actions:
@@ -75,15 +75,15 @@ def main(example: str, seed: int) -> int:
     from app.window import start
     from resources import EXAMPLES
 
-    begin_services = start.begin_services
+    begin_services = start.start_deferred_services
 
     def begun(window: Window) -> None:
         begin_services(window)
         work(window, luck)
         QTimer.singleShot(luck.randint(*LIFE), lambda: (window.dispose(), QCoreApplication.exit(0)))
 
-    start.begin_services = begun
-    code = start.start(str(Path(EXAMPLES, f"{example}.kst")), sys.argv[:1])
+    start.start_deferred_services = begun
+    code = start.run_program(str(Path(EXAMPLES, f"{example}.kst")), sys.argv[:1])
     for each in watch.found:
         print(each)
     return code or int(bool(watch.found))

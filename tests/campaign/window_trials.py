@@ -26,10 +26,10 @@ class WindowTrials:
     """After a failure another window is opened."""
 
     def __init__(self, folder: Path) -> None:
-        from app.window.start import application
+        from app.window.start import create_application
         from tests.campaign.hands import answer_questions
 
-        self.application = application(["campaign"])
+        self.application = create_application(["campaign"])
         self.luck, self.folder = random.Random(0), folder
         answer_questions(lambda: self.luck, lambda: self.folder)
         self.caught: list[BaseException] = []

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.cli.main import cli, names
+from app.cli.main import cli, command_names
 from core.files import load
 from core.functions import FUNCTIONS, Context, call
 from core.functions.results import to_json
 from core.mechanism import Mechanism
 from core.simulation import Run
-from core.symbolic.notation import write_short
+from core.symbolic.notation import set_short_trig
 from resources import EXAMPLES, examples
 from tests.functions.short_searches import FEW
 
@@ -86,7 +86,7 @@ def test_help_lists_everything(run):
         assert command in out
 
 
-@pytest.mark.parametrize("command", [c for c in names() if "_" not in c])
+@pytest.mark.parametrize("command", [c for c in command_names() if "_" not in c])
 def test_help_of_each(run, command):
     code, out, _ = run(command, "--help")
     assert code == 0
@@ -175,7 +175,7 @@ def test_json_is_the_result(run, function):
     code, out, error = run(function.command, file, "--json", *options)
     said = '"severity": "error"' in out  # such as an operating point that there is not: told, and an error to scripts
     assert (code, error != "") == (int(said), said), error
-    write_short(True)  # trig_notation chose the other notation, and shall do so again
+    set_short_trig(True)  # trig_notation chose the other notation, and shall do so again
     context = Context.of(load(file))
     assert same(json.loads(out), json.loads(json.dumps(to_json(call(function.id, context, **few)))))
 
@@ -229,7 +229,7 @@ def test_values_given_are_no_longer_called_assumed(run):
     robot = next(example for example in examples() if example.name == "two_link")
     _, out, _ = run("response", robot.path, "--end", "0.1", "--set", "a1=3", "--values", "m1=2")
     (said,) = [line for line in out.splitlines() if "assumed" in line]
-    assert said == "The file gives no value for these; assumed: a2 = 1, g = 9.81, I1 = 1, m2 = 1, I2 = 1."
+    assert said == "The file gives no values for these parameters; assumed: a2 = 1, g = 9.81, I1 = 1, m2 = 1, I2 = 1."
 
 
 def test_ellipsoid_is_another_name_of_manipulability(run):
@@ -302,7 +302,7 @@ def test_pictures(run, tmp_path):
 def test_a_unit_of_another_dimension_is_wrong_usage(run, option, given):
     code, out, told = run("jacobian", PUMA, option, given)
     assert (code, out) == (2, "")
-    assert "is needed here. Use" in told
+    assert "is expected here. Use" in told
 
 
 def test_info_of_a_mass_that_is_not_finite_is_json(run, tmp_path):
@@ -408,7 +408,7 @@ def test_a_full_disk_is_one_message_and_what_was_written_can_be_read(tmp_path, l
     [
         (["--channels", "pin.q,nonsense"], "nonsense"),
         (["--channels", "tip.position.w"], "no component 'w'"),
-        (["-o", "run.xyz"], "is not a known format of runs"),
+        (["-o", "run.xyz"], "does not name a file format of runs"),
         (["-o", "/no/such/folder/run.csv"], "folder does not exist"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from app.cli.main import cli
 from core.files import load
 from core.mechanism import Mechanism
-from core.simulation.run.resampling import at_rest
+from core.simulation.run.resampling import equilibrium_run
 from resources import examples
 
 
@@ -24,7 +24,7 @@ def run_file(tmp_path_factory):
     t = np.linspace(0.0, 1.0, 51)
     q = 0.6 * np.outer(np.sin(4.0 * t), np.ones(mech.nv))
     v = 2.4 * np.outer(np.cos(4.0 * t), np.ones(mech.nv))
-    still = at_rest(mech, q[0])
+    still = equilibrium_run(mech, q[0])
     path = tmp_path_factory.mktemp("runs") / "run.h5"
     dataclasses.replace(still, time=t, q=q, v=v, a=-16.0 * q, tau=np.zeros_like(v), x=np.zeros((51, 0))).save(path)
     return path
@@ -56,8 +56,8 @@ def test_pictures_one_by_one(run_file, tmp_path):
     ("options", "code", "words"),
     [
         (["-o", "film.avi"], 1, "is not a film format"),
-        (["-o", "film.mp4", "--size", "101x91"], 1, "even sides"),
-        (["-o", "film.mp4", "--speed", "0"], 1, "positive ratio"),
+        (["-o", "film.mp4", "--size", "101x91"], 1, "even width and height"),
+        (["-o", "film.mp4", "--speed", "0"], 1, "must be positive"),
         (["-o", "film.mp4", "--arrows", "love"], 2, "is not one of"),
         (["-o", "film.mp4", "--arrows", "force:nobody"], 2, "There are:"),
         (["-o", "film.mp4", "--trace", "nobody"], 1, "whose path could be drawn"),

@@ -93,7 +93,7 @@ def test_all_coordinates_of_a_joint_with_commas(run):
         ("--v0=crank_pn=1", "There is no speed 'crank_pn'. Did you mean crank_pin"),
         ("--pose=moving_pin_b=1", "'moving_pin_b' closes a loop and has no coordinate of its own"),
         ("--v0=moving_pin_b=1", "'moving_pin_b' closes a loop and has no speed of its own"),
-        ("--q0=crank_pin=1 m", "'m' measures a length"),
+        ("--q0=crank_pin=1 m", "'m' is a unit for a length"),
     ],
 )
 def test_wrong_names_are_told_with_those_that_are_like_them(option, said, run):

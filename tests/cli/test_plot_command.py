@@ -15,7 +15,7 @@ from app.cli.main import cli
 from app.plotting import formats
 from core.files import load
 from core.mechanism import Mechanism
-from core.simulation.run.resampling import at_rest
+from core.simulation.run.resampling import equilibrium_run
 from resources import examples
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -28,7 +28,7 @@ def run_of(folder, name, amplitude):
     q, v = (np.outer(f(4.0 * TIME), np.ones(1)) for f in (np.sin, np.cos))
     path = folder / f"{name}.h5"
     dataclasses.replace(
-        at_rest(mech, amplitude * q[0]),
+        equilibrium_run(mech, amplitude * q[0]),
         time=TIME,
         q=amplitude * q,
         v=4.0 * amplitude * v,
@@ -93,7 +93,7 @@ def test_formulas_have_the_unit_of_their_parts(runs, tmp_path, capsys):
     assert "pin.q*pin.tau [J]" in found
     assert "atan2(bob.position.x, 2 m) [°]" in found
     said = capsys.readouterr().out
-    assert "Note: In '180-pin.q' 180 is in rad; write 180 deg for °." in said
+    assert "Note: In '180-pin.q', the number 180 is taken in rad; write 180 deg for °." in said
     assert said.count("Note") == 1
     assert cli(["plot", runs[0], "180-pin.q", "-o", written, "--angles", "rad"]) == 0
     assert "Note" not in capsys.readouterr().out
@@ -173,8 +173,8 @@ def test_a_format_is_a_row(runs, tmp_path, monkeypatch, capsys):
     def names(charts):
         return "\n".join(curve.label for chart in charts for curve in chart.curves).encode()
 
-    monkeypatch.setattr(formats, "FORMATS", [*formats.FORMATS, formats.Format(".lst", "Names", names)])
-    assert formats.filters().endswith(";;Names (*.lst)")
+    monkeypatch.setattr(formats, "FORMATS", [*formats.FORMATS, formats.PlotFormat(".lst", "Names", names)])
+    assert formats.file_dialog_filter().endswith(";;Names (*.lst)")
     assert cli(["plot", runs[0], "pin.q", "pin.v", "-o", str(tmp_path / "curves.lst")]) == 0
     assert (tmp_path / "curves.lst").read_text() == "pin.q\npin.v"
     assert cli(["plot", runs[0], "pin.q", "-o", str(tmp_path / "curves.bmp")]) == 1

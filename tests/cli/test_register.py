@@ -122,7 +122,7 @@ def test_the_entry_starts_this_installation_and_the_type_is_that_of_our_files(ho
 @pytest.mark.skipif(not shutil.which("desktop-file-validate"), reason="desktop-file-utils are not installed")
 def test_the_entry_is_valid(tmp_path):
     file = tmp_path / "kinetostat.desktop"
-    file.write_text(desktop_entry.entry(("/opt/my python/python", "-P", "-m", "kinetostat"), ("applications",)))
+    file.write_text(desktop_entry.entry_text(("/opt/my python/python", "-P", "-m", "kinetostat"), ("applications",)))
     done = subprocess.run(["desktop-file-validate", file], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "")
 

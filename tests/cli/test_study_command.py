@@ -46,7 +46,7 @@ def test_numbers_of_rows_are_those_of_closed_forms(stone, tmp_path, capsys):
 def test_ctrl_c_finishes_what_is_in_hand_and_says_how_to_go_on(stone, tmp_path, capsys, monkeypatch):
     file, asked = str(tmp_path / "s.h5"), ("--sample", "z.v=normal(1, 0.1)", "-n", "40", "--seed", "3")
     with monkeypatch.context() as patch:
-        patch.setattr(study_command.Interruption, "noticed", lambda self: self.begun)
+        patch.setattr(study_command.Interruption, "should_stop", lambda self: self.begun)
         assert study(stone, *asked, "-o", file) == 130
     assert "with --resume to continue" in capsys.readouterr().err
     before = ks.StudyResult.load(file)
@@ -76,7 +76,7 @@ def test_exit_codes_tell_whether_all_rows_failed(stone, tmp_path, capsys):
         (("--grid", "m=1", "--resume"), "--resume continues an .h5 file"),
         (("--grid", "m=1", "-o", "a.txt"), "neither .h5"),
         (("--grid", "m=1", "--cores", "x"), "neither a number of cores nor all"),
-        ((), "Nothing varies"),
+        ((), "Nothing is varied"),
     ],
 )
 def test_what_cannot_be_meant_is_said(stone, more, said, capsys):

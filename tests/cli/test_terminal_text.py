@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from app.cli.main import cli
-from core.errors import visible
+from core.errors import escape_control_characters
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp.exe\u2066\x7f"
 FILE = r"""
@@ -52,4 +52,4 @@ def test_json_means_the_same(file, capsys):
 
 @pytest.mark.parametrize("text", ["plain", "q̇₁ = 3·10⁻⁵ °", "مرحبا", "两连杆", "a\tb\nc", "👩‍🔧"])
 def test_ordinary_letters_of_all_languages_stay(text):
-    assert visible(text) == text
+    assert escape_control_characters(text) == text

@@ -10,7 +10,7 @@ from math import pi
 import click
 import pytest
 
-from app.cli.machine import quantity
+from app.cli.machine import parse_quantity
 from app.cli.main import COMMANDS, HELP_EXAMPLES, cli, group
 from core.functions import FUNCTIONS
 from resources import EXAMPLES as FOLDER
@@ -32,13 +32,13 @@ PENDULUM = str(FOLDER / "pendulum.kst")
     ],
 )
 def test_numbers_take_units_and_formulas(text: str, dimension: str, si: float) -> None:
-    assert quantity(text, dimension, {"l1": 0.4}) == pytest.approx(si, rel=1e-14)
+    assert parse_quantity(text, dimension, {"l1": 0.4}) == pytest.approx(si, rel=1e-14)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("3 kg", "--x: 'kg' measures a mass"),
+        ("3 kg", "--x: 'kg' is a unit for a mass"),
         ("3 apples", "'apples'"),
         ("", "--x"),
         ("nan", "The name 'nan' is not defined"),
@@ -46,7 +46,7 @@ def test_numbers_take_units_and_formulas(text: str, dimension: str, si: float) -
 )
 def test_what_is_no_time_is_refused_by_name(text: str, said: str) -> None:
     with pytest.raises(click.UsageError) as refused:
-        quantity(text, "time", where="--x")
+        parse_quantity(text, "time", where="--x")
     assert said in refused.value.message
 
 
@@ -54,9 +54,9 @@ def test_what_is_no_time_is_refused_by_name(text: str, said: str) -> None:
     ("arguments", "said"),
     [
         (["--duration", "-1 s"], "'-1 s' is not above zero"),
-        (["--duration", "2 mm"], "'mm' measures a length"),
+        (["--duration", "2 mm"], "'mm' is a unit for a length"),
         (["--sample", "0"], "not above zero"),
-        (["--v0", "pin=1 m"], "--v0 pin: 'm' measures a length"),
+        (["--v0", "pin=1 m"], "--v0 pin: 'm' is a unit for a length"),
         (["--v0", "crank=1"], "There is no speed 'crank'. Known: "),
         (["--v0", "pin"], "not of the form NAME=VALUE"),
     ],

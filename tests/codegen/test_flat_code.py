@@ -15,7 +15,7 @@ def test_the_numbers_are_the_same_bits_before_and_after_common_parts_are_shared(
     parts = [k * ca.sin(x[0] + p[0]) * ca.cos(x[1] * p[1]) + ca.sin(x[0] + p[0]) ** 2 / x[2] for k in range(1, 9)]
     code = FlatCode([x, p], [ca.vertcat(*parts)])
     states, numbers = np.random.default_rng(3).uniform(0.5, 2.0, (5, 3)), np.array([0.3, 0.7])
-    assert not code.compiled
+    assert not code.is_compiled
     before = code([states], numbers)[0]
     expected = [
         [k * np.sin(a + 0.3) * np.cos(b * 0.7) + np.sin(a + 0.3) ** 2 / c for k in range(1, 9)] for a, b, c in states

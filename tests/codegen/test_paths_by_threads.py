@@ -29,7 +29,7 @@ def at_once(job):
 
 def test_threads_share_the_functions_that_paths_call(monkeypatch):
     """Else one of them calls what was thrown away with the library of the other."""
-    library, made = direct_call.Library, []
+    library, made = direct_call.LoadedLibrary, []
     for name in ("_library", "_definition", "_new_function_type"):
         monkeypatch.setattr(direct_call, name, cache(getattr(direct_call, name).__wrapped__))
 
@@ -38,9 +38,9 @@ def test_threads_share_the_functions_that_paths_call(monkeypatch):
         made.append(library(text))
         return made[-1]
 
-    monkeypatch.setattr(direct_call, "Library", slowly)
+    monkeypatch.setattr(direct_call, "LoadedLibrary", slowly)
     p = np.zeros(1)
-    paths = at_once(lambda: direct_call.path(0, (), [2], p, (2,), lambda *given: "general", None))
+    paths = at_once(lambda: direct_call.build_direct_call(0, (), [2], p, (2,), lambda *given: "general", None))
     assert len(made) == 1
     assert [path(1.0) for path in paths] == ["general"] * len(paths)
 
@@ -57,12 +57,12 @@ def test_threads_share_the_machine_code_of_an_entry(monkeypatch):
     def slowly(_name):
         time.sleep(0.05)
         made.append(Loaded())
-        return supply.Loaded(made[-1], is_final=True)
+        return supply.LoadedCode(made[-1], is_final=True)
 
     def nothing(handle: int) -> int:
         return handle
 
-    monkeypatch.setattr(supply, "loaded", slowly)
+    monkeypatch.setattr(supply, "load_code", slowly)
     entry = Entry(nothing)
     assert set(at_once(lambda: entry.address)) == {id(made[0])}
     assert len(made) == 1

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from core.codegen.joined_rows import Grammar
+from core.codegen.joined_rows import PairGrammar
 
 
 def words(word, passing=None, least=3, largest=100):
     """The pieces, written out."""
     letters = sorted(set(word))
     passing = np.ones(len(word) - 1, dtype=np.int64) if passing is None else np.array(passing)
-    grammar = Grammar([letters.index(x) for x in word], [1] * len(letters), passing, least, largest)
+    grammar = PairGrammar([letters.index(x) for x in word], [1] * len(letters), passing, least, largest)
     return [word[piece.first : piece.first + grammar.lengths[piece.letter]] for piece in grammar.pieces()]
 
 
@@ -31,7 +31,7 @@ def test_a_run_of_one_letter_is_cut_evenly():
 
 
 def test_halves_are_what_a_piece_was_made_of():
-    grammar = Grammar([0, 1, 2] * 3, [1, 1, 1], np.array([9, 1, 1] * 3)[:8], 3, 3)
-    one, other = grammar.halves(grammar.pieces()[0])
+    grammar = PairGrammar([0, 1, 2] * 3, [1, 1, 1], np.array([9, 1, 1] * 3)[:8], 3, 3)
+    one, other = grammar.split_pair(grammar.pieces()[0])
     assert (one.first, grammar.lengths[one.letter]) == (0, 2)
     assert (other.first, grammar.lengths[other.letter]) == (2, 1)

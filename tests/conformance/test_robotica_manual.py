@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 from core.files import load
 from core.functions import Context, call
-from core.functions.results import EllipsoidField, Message, Motion, leaves
+from core.functions.results import EllipsoidField, Message, Motion, leaf_results
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 from resources import examples
@@ -33,7 +33,7 @@ def machine(name):
 
 
 def run_of(result):
-    return next(part.run for part in leaves(result) if isinstance(part, Motion))
+    return next(part.run for part in leaf_results(result) if isinstance(part, Motion))
 
 
 # ------------------------------------------------------------------------------- one link and its sine tracker
@@ -127,7 +127,9 @@ def test_without_values_the_symbols_are_named_and_assumed_ones_said():
     needed = call_needed(context, torques)
     assert {name for name, value in needed.items() if value is None} == {"om", "kp", "kd"}
     assert {name for name, value in needed.items() if value is not None} == {"a1", "a2", "m1", "m2", "I1", "I2", "g"}
-    hints = [p.text for p in leaves(call("response", context, end=0.1, values={"a1": 3.0})) if isinstance(p, Message)]
+    hints = [
+        p.text for p in leaf_results(call("response", context, end=0.1, values={"a1": 3.0})) if isinstance(p, Message)
+    ]
     assert any("a2 = 1" in text and "a1" not in text for text in hints)
 
 
@@ -168,7 +170,7 @@ def test_three_link_ellipsoids():
         np.testing.assert_allclose(np.abs(np.sum(np.array(ellipsoid.axes) * axes, axis=0)), 1.0, atol=1e-9)
         assert field.measures.column("Volume")[k] == pytest.approx(4 / 3 * np.pi * abs(np.linalg.det(J)))
         assert field.measures.column("Eccentricity")[k] == pytest.approx(sigma[2] / sigma[0])
-        assert max(field.drawn(k).radii) == pytest.approx(1.0)  # the largest axis is two units long
+        assert max(field.drawable_ellipsoid(k).radii) == pytest.approx(1.0)  # the largest axis is two units long
 
 
 def test_planar_ellipses_over_lengths_and_angles():

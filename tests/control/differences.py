@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from core.constraints.multipliers import constrained_motion
-from core.control.outputs import State
+from core.constraints.multipliers import solve_constrained_motion
+from core.control.outputs import SampledState
 from core.mechanism import Mechanism
 from core.model import Force, Parameter
 from core.model.edits import edits
@@ -46,8 +46,8 @@ class Nonlinear:
             if name.endswith(".tau") and name.removesuffix(".tau") in mech.v_names:
                 tau[mech.v_names.index(name.removesuffix(".tau"))] += value
         own = system.x0[2 * k :] + (0.0 if state is None else np.asarray(state)[2 * k :])
-        a, _ = constrained_motion(mech.compiled, q, v, tau, p, True, 0.0, own if len(own) else None)
-        samples = State(np.zeros(1), *(each[None] for each in (q, v, a, tau, own)))
+        a, _ = solve_constrained_motion(mech.compiled, q, v, tau, p, True, 0.0, own if len(own) else None)
+        samples = SampledState(np.zeros(1), *(each[None] for each in (q, v, a, tau, own)))
         channels = Channels(mech, mech.parameter_values(p), samples)
         y = np.concatenate([np.asarray(channels[name], dtype=float).reshape(-1) for name in self.outputs])
         rate = mech.x_rate(q, v, own, p=p) if len(own) else np.zeros(0)

@@ -172,7 +172,7 @@ def test_along_a_run_stops_and_states_are_those_of_each_time_alone():
 def test_named_coordinates_are_kept_or_refused():
     found = ks.linearise(ks.load(EXAMPLES / "four_bar.kst"), coordinates="auto")
     assert len(found.coordinates) == 1
-    with pytest.raises(ModelError, match="independent ones are needed"):
+    with pytest.raises(ModelError, match="independent coordinates are needed"):
         ks.linearise(pendulum(2), coordinates=["j0"])
     with pytest.raises(ModelError, match="There is no speed"):
         ks.linearise(pendulum(2), coordinates=["j0", "j7"])

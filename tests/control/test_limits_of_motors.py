@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
-from core.control.linear_system import SystemsInTurn, SystemsOfArrays
+from core.control.linear_system import ConcatenatedSystems, SystemsFromArrays
 from tests.analysis.four_bar import crank_load, four_bar
 from tests.control.machines import cart_pole, pendulum
 
@@ -39,7 +39,7 @@ def test_a_motor_that_is_too_weak_is_named_with_what_is_needed():
     found = held_pendulum(0.8)
     assert not found.solved
     needed = WEIGHT * np.sin(0.7)
-    assert f"The motor of 'j0' would have to give {needed:.4g} N·m, but is limited to 0.8 N·m." in found.message
+    assert f"The motor of 'j0' would have to supply {needed:.4g} N·m, but is limited to 0.8 N·m." in found.message
     assert abs(found.inputs["j0.tau"]) <= 0.8
 
 
@@ -52,7 +52,7 @@ def test_a_target_is_met_as_far_as_the_motor_can():
     assert found.acting == ("j0.tau",)
     assert found.q[0] == pytest.approx(np.arcsin(0.5 / WEIGHT), rel=1e-6)
     np.testing.assert_allclose(found.system.B, 0.0)
-    assert "The motor of j0 gives its limit of effort" in " ".join(found.system.remarks())
+    assert "The motor of j0 is at its effort limit" in " ".join(found.system.remarks())
 
 
 def test_what_is_asked_beyond_the_limit_is_not_given():
@@ -78,7 +78,7 @@ def test_a_four_bar(most):
     if found.solved:
         assert found.inputs["crank.tau"] == pytest.approx(needed, rel=1e-9)
     else:
-        assert f"would have to give {needed:.4g} N·m, but is limited to {most:g} N·m" in found.message
+        assert f"would have to supply {needed:.4g} N·m, but is limited to {most:g} N·m" in found.message
 
 
 def test_no_motor_drives_faster_than_its_limit_of_speed():
@@ -113,7 +113,7 @@ def test_the_input_of_a_motor_at_its_limit_changes_nothing(asked, gain):
     np.testing.assert_allclose(found.y0, [(given - WEIGHT * np.sin(0.2)) / INERTIA, given], rtol=1e-10)
     np.testing.assert_allclose(found.residual[1], (given - WEIGHT * np.sin(0.2)) / INERTIA, rtol=1e-10)
     assert found.saturated == ("j0",) * (gain == 0.0)
-    assert any("limit of effort" in each for each in found.remarks()) == (gain == 0.0)
+    assert any("effort limit" in each for each in found.remarks()) == (gain == 0.0)
     assert found.u0[0] == asked
 
 
@@ -159,7 +159,7 @@ def test_all_at_once_is_each_alone_where_motors_are_full_and_overrun(torque):
     run = ks.simulate(model, 0.6, torque={"j0": torque, "j1": "-0.02"}, q0=[0.5, 1.0], v0=[0.0, -2.0], output=0.02)
     asked = {"inputs": ["j0.tau", "j1.tau", "gravity.x"], "outputs": ["j0.a", "j0.tau", "j1.tau", "energy.total"]}
     found = ks.linearise(run, **asked)
-    assert isinstance(found.systems, SystemsOfArrays)
+    assert isinstance(found.systems, SystemsFromArrays)
     assert {each.saturated for each in found} >= {("j0",)}
     assert {each.overrun for each in found} >= {("j1",)}
     for each, time in zip(found, run.time, strict=True):
@@ -185,7 +185,7 @@ def test_all_at_once_is_each_alone_where_motors_keep_their_limits_of_speed(limit
     run = ks.simulate(model, 1.2, torque=torque, q0=[0.5, 0.3], output=0.01)
     asked = {"inputs": ["j0.tau", "j1.tau", "gravity.x"], "outputs": ["j0.a", "j0.tau", "j1.tau", "energy.total"]}
     found = ks.linearise(run, **asked)
-    assert isinstance(found.systems, SystemsInTurn)
+    assert isinstance(found.systems, ConcatenatedSystems)
     assert {each.limited for each in found} == kinds
     for each, time in zip(found, run.time, strict=True):
         alone = ks.linearise(run, at=float(time), **asked)

@@ -214,7 +214,7 @@ def test_as_many_are_to_be_freed_as_are_missing():
     found = op.solve()
     assert found.message.startswith("2 inputs too few: nothing balances j1.q and j2.q. Free 2 of j1.tau, j2.tau, ")
     with pytest.raises(ModelError, match=r"Free 2 of j1\.tau") as caught:
-        found.met()
+        found.raise_unless_fulfilled()
     assert not caught.value.remedy
     op["j1.tau"].free()
     op["j2.tau"].free()

@@ -10,7 +10,7 @@ import scipy.signal
 
 import kinetostat as ks
 from core.control.feedback import lqr
-from core.control.linear_system import LinearSystem, invariant_zeros
+from core.control.linear_system import LinearSystem, compute_invariant_zeros
 from core.errors import FileError, ModelError
 from tests.control.machines import cart_pole, mass_chain
 
@@ -38,7 +38,7 @@ def test_at_a_zero_the_rank_of_the_system_falls(shape):
         A[0, 1:] = 0.0
         C[:, 0] = 0.0 if outputs > inputs else C[:, 0]
         A[1:, 0] = 0.0 if outputs > inputs else A[1:, 0]
-    zeros = invariant_zeros(A, B, C, np.zeros((outputs, inputs)))
+    zeros = compute_invariant_zeros(A, B, C, np.zeros((outputs, inputs)))
     assert len(zeros) >= 1
     for zero in zeros:
         pencil = np.block([[A - zero * np.eye(n), B], [C, np.zeros((outputs, inputs))]])
@@ -50,7 +50,9 @@ def test_zeros_of_a_system_that_lets_its_input_through_are_poles_of_its_inverse(
     rng = np.random.default_rng(5)
     A, B, C, D = rng.normal(size=(4, 4)), rng.normal(size=(4, 2)), rng.normal(size=(2, 4)), np.diag([1.0, 2.0])
     expected = np.linalg.eigvals(A - B @ np.linalg.solve(D, C))
-    np.testing.assert_allclose(np.sort_complex(invariant_zeros(A, B, C, D)), np.sort_complex(expected), rtol=1e-8)
+    np.testing.assert_allclose(
+        np.sort_complex(compute_invariant_zeros(A, B, C, D)), np.sort_complex(expected), rtol=1e-8
+    )
 
 
 def test_responses_equal_those_of_scipy():
@@ -86,7 +88,7 @@ def test_modes_that_inputs_do_not_reach_or_outputs_do_not_see_are_named():
     assert whole.controllable
     assert not whole.observable
     np.testing.assert_allclose(sorted({round(abs(pole), 9) for pole in whole.poles}), [3.0, 5.0])
-    assert whole.remarks() == ("Mode 2, 0.796 Hz, is not seen by x0 + x1.",)
+    assert whole.remarks() == ("Mode 2, 0.796 Hz, is not observable from x0 + x1.",)
     views = whole.mode_views()
     assert views[0].observability == pytest.approx(1.0)
     assert views[1].observability == pytest.approx(0.0, abs=1e-9)
@@ -124,7 +126,7 @@ def test_lqr_says_what_the_inputs_do_not_reach():
         ks.Joint(name="alone", parent="world", child="stick", axis=(0.0, 1.0, 0.0), armature=0.1),
     )
     system = ks.linearise(apart, np.zeros(3), inputs=["x.tau"])
-    with pytest.raises(ModelError, match=r"not reached by x\.tau"):
+    with pytest.raises(ModelError, match=r"not controllable from x\.tau"):
         lqr(system)
     with pytest.raises(ModelError, match="x.q"):
         lqr(system, {"x.r": 1.0})

@@ -26,7 +26,7 @@ def mech():
         ({"outputs": ["2*+"]}, r"In '2\*\+' the formula ends"),
         ({"outputs": [3]}, "outputs: 3 is not a name"),
         ({"inputs": [None]}, "inputs: None is not a name"),
-        ({"inputs": "x.tau"}, "inputs is a single text"),
+        ({"inputs": "x.tau"}, "inputs is a single string"),
         ({"coordinates": ["y"]}, "no speed 'y'"),
     ],
 )
@@ -96,10 +96,10 @@ def test_targets_that_compete_in_different_units_are_told(mech):
     op["th.q"].target(0.3)
     found = op.solve()
     assert found.solved
-    assert "Targets in m/s² and rad compete" in found.verdict
+    assert "Targets in m/s² and rad compete" in found.summary_text
     alone = ks.OperatingPoint(mech)
     alone["x.tau"].free()
-    assert "compete" not in alone.solve().verdict
+    assert "compete" not in alone.solve().summary_text
 
 
 def test_a_unit_that_a_quantity_cannot_have_is_named():
@@ -152,7 +152,7 @@ def test_a_compiler_that_fails_or_is_missing_leaves_the_code_and_says_how_to_try
     if compiler:
         command.write_text(compiler)
         command.chmod(0o755)
-    monkeypatch.setattr(companions, "program", lambda name: str(command) if compiler and name == "cc" else None)
+    monkeypatch.setattr(companions, "find_program", lambda name: str(command) if compiler and name == "cc" else None)
     monkeypatch.setattr(companions.importlib.util, "find_spec", lambda name: None)
     found = ks.generate_c(CART, tmp_path / "code")
     assert found.trial.passed is passed

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.design.design import Design
-from core.design.path_synthesis import drawn_curve
+from core.design.path_synthesis import four_bar_coupler_curve
 from core.design.target_curves import target
 from core.errors import ExpressionError, ModelError
 from core.files import load, loads
@@ -87,7 +87,7 @@ def test_values_of_a_sweep_are_those_of_the_closed_form(four_bar):
     value = design.problem(lambda *_: None).value(np.array([(0.1 - 0.05) / 0.09]))
     values = four_bar.values()
     shape = {name: values[name] for name in "abcd"} | {"px": values["b"] / 2, "py": 0.08}
-    z = drawn_curve(shape, np.linspace(0.0, 2.0 * np.pi, 64), 1.0)[:, 1]
+    z = four_bar_coupler_curve(shape, np.linspace(0.0, 2.0 * np.pi, 64), 1.0)[:, 1]
     assert value == pytest.approx(np.ptp(z), abs=1e-12)
 
 
@@ -173,7 +173,7 @@ def test_where_no_point_is_feasible_the_least_violating_one_is_shown_with_what_c
     assert (A @ least < limits).all()
     assert [best.best.parameters[name] for name in ("k", "useless")] == pytest.approx(least, rel=1e-6)
     assert best.best.lacking == pytest.approx(np.linalg.norm(A @ least - limits), rel=1e-6)
-    assert best.best.conflict.endswith("these conflict: k > 5; useless > 3*k; useless < 6.")
+    assert best.best.violated_requirements_text.endswith("these conflict: k > 5; useless > 3*k; useless < 6.")
 
 
 def test_an_infeasible_start_is_brought_to_where_requirements_hold_first(four_bar):
@@ -233,8 +233,8 @@ def test_wrong_slopes_are_found_out_and_differences_used(four_bar, monkeypatch):
 
     right = design().solve(starts=1)
     assert right.slopes == "exact"
-    own = SweptPoint.slopes
-    monkeypatch.setattr(SweptPoint, "slopes", lambda *given: _spoilt(own(*given)))
+    own = SweptPoint.compute_slopes
+    monkeypatch.setattr(SweptPoint, "compute_slopes", lambda *given: _spoilt(own(*given)))
     found = design().solve(starts=1)
     assert found.slopes == "by differences"
     assert "exact derivatives differ" in found.reason

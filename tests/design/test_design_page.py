@@ -75,5 +75,5 @@ def test_the_curve_of_the_example_is_followed_to_half_a_millimetre(names):
     assert best.error < 0.45e-3
     assert best.largest < 1.0e-3
     assert not best.defects
-    assert best.turns
+    assert best.has_full_crank_turn
     assert names["drawn"].designs[0].curve[0].x == 0.11

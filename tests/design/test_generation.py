@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
-from core.design.asked_designs import asked_plane, place_of, plane_of
+from core.design.asked_designs import find_target_plane, plane_frame_from_pose, plane_pose_from_frame
 from core.model.edits import edits
 from resources import EXAMPLES
 
@@ -77,10 +77,10 @@ def test_the_plane_of_a_curve_is_kept():
     X = np.eye(4)
     X[:3, :3] = Rotation.random(random_state=3).as_matrix()
     X[:3, 3] = [0.3, -0.2, 0.7]
-    aim = ks.Aim(name="path", kind="curve", curve=([0, 0], [0.1, 0.2], [0, 0.2]), place=place_of(X))
+    aim = ks.Aim(name="path", kind="curve", curve=([0, 0], [0.1, 0.2], [0, 0.2]), place=plane_frame_from_pose(X))
     model = ks.loads(ks.dumps(edits.add(FOUR_BAR, aim), "kst"), "kst")
-    np.testing.assert_allclose(asked_plane(model, "path"), X, atol=2e-9)  # kept to 1e-9
-    assert place_of(plane_of(None, {}, "")) is None
+    np.testing.assert_allclose(find_target_plane(model, "path"), X, atol=2e-9)  # kept to 1e-9
+    assert plane_frame_from_pose(plane_pose_from_frame(None, {}, "")) is None
 
 
 def test_an_atlas_that_was_stopped_is_made_when_it_is_asked_for_again(monkeypatch):
@@ -89,7 +89,7 @@ def test_an_atlas_that_was_stopped_is_made_when_it_is_asked_for_again(monkeypatc
     from core.design.topologies import topology_named
 
     monkeypatch.setattr(object_cache, "load", lambda name: None)
-    monkeypatch.setattr(object_cache, "store", lambda name, content: None)
+    monkeypatch.setattr(object_cache, "store_object_code", lambda name, content: None)
     atlas = Atlas(topology_named("four_bar"), members=500, seed=11)
     asked = []
     assert not atlas.prepare(lambda: len(asked.append(1) or asked) > 3)

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.design.atlas import Atlas, atlas_of, swept_point_of
-from core.design.path_synthesis import drawn_curve, synthesise
-from core.design.target_curves import Target, from_csv, from_svg, target
+from core.design.atlas import Atlas, build_swept_point, get_atlas
+from core.design.path_synthesis import four_bar_coupler_curve, synthesise
+from core.design.target_curves import Target, target, target_from_csv, target_from_svg
 from core.design.topologies import DRIVEN, POINT, TOPOLOGIES
 from core.errors import FileError, ModelError
 from core.mechanism import Mechanism
@@ -25,19 +25,19 @@ KNOWN = {"a": 0.3, "b": 0.8, "c": 0.7, "d": 0.9, "px": 0.4, "py": 0.35, "x0": 0.
 
 def drawn(linkage, theta):
     """Points of the solution by the closed form; its crank angles are counted from the ground bar."""
-    both = [drawn_curve(linkage.lengths, theta, side) for side in (1.0, -1.0)]
+    both = [four_bar_coupler_curve(linkage.lengths, theta, side) for side in (1.0, -1.0)]
     return min(both, key=lambda z: np.linalg.norm(z - linkage.target.points))
 
 
 @pytest.mark.parametrize("name", TOPOLOGIES)
 def test_slopes_of_a_swept_point_are_exact(name):
-    swept = swept_point_of(TOPOLOGIES[name])
+    swept = build_swept_point(TOPOLOGIES[name])
     mech, rng = swept.mech, np.random.default_rng(1)
     atlas = Atlas(TOPOLOGIES[name], members=3, seed=5)
-    shapes, start, _, _ = atlas._made()
+    shapes, start, _, _ = atlas._compute_members()
     for row, q in zip(atlas.p(shapes), start, strict=True):
-        guess = swept.guesses(rng.uniform(-0.05, 0.05, 5), q)
-        found = swept.slopes(guess, row)
+        guess = swept.guesses_at_angles(rng.uniform(-0.05, 0.05, 5), q)
+        found = swept.compute_slopes(guess, row)
         closed = swept.poses(guess, row)
         positions = mech.poses(closed.q, row)[:, list(mech.frame_names).index(POINT), :3, 3]
         assert positions[:, [0, 2]] == pytest.approx(found.point, abs=1e-12)
@@ -51,10 +51,10 @@ def test_slopes_of_a_swept_point_are_exact(name):
 
 
 def test_every_member_of_an_atlas_closes_through_the_turn():
-    atlas = atlas_of("four_bar")
+    atlas = get_atlas("four_bar")
     few = slice(0, 200)
     theta = np.linspace(0.0, 2.0 * np.pi, 90)
-    found = atlas.swept.carried(theta, atlas.start[few], atlas.p(atlas.shapes[few]))
+    found = atlas.swept.follow_along(theta, atlas.start[few], atlas.p(atlas.shapes[few]))
     assert found.reach.min() > 0.0
     assert found.point[:, -1] == pytest.approx(found.point[:, 0], abs=1e-6)
     bars = np.sort(np.column_stack([np.ones(200), atlas.shapes[few, :3]]), axis=1)
@@ -64,11 +64,11 @@ def test_every_member_of_an_atlas_closes_through_the_turn():
 @pytest.mark.parametrize("timed", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_unseen_curves_are_found_again(timed):
     rng = np.random.default_rng(123)
-    shapes = [s for s in TOPOLOGIES["four_bar"].draw(rng, 400) if np.min([1.0, *s[:3]]) == 1.0][:6]
+    shapes = [s for s in TOPOLOGIES["four_bar"].draw_random_shapes(rng, 400) if np.min([1.0, *s[:3]]) == 1.0][:6]
     hits = 0
     for k, shape in enumerate(shapes):
         values = dict(zip(("b", "c", "d", "px", "py"), shape, strict=True)) | {"a": 1.0}
-        points = 0.05 * drawn_curve(values, (-1) ** k * CRANK + 0.3, (-1.0) ** (k // 2))
+        points = 0.05 * four_bar_coupler_curve(values, (-1) ** k * CRANK + 0.3, (-1.0) ** (k // 2))
         assert np.isfinite(points).all()
         found = synthesise(target(points, timed=timed), count=1)[0]
         hits += found.relative < 1e-6 and not found.defects
@@ -84,7 +84,7 @@ def test_wamplers_nine_points():
 
 
 def test_chebyshevs_lambda_linkage_is_found_from_its_curve():
-    found = synthesise(target(drawn_curve(LAMBDA, CRANK), timed=True), count=4)
+    found = synthesise(target(four_bar_coupler_curve(LAMBDA, CRANK), timed=True), count=4)
     ratios = [[each.lengths[n] / each.lengths["a"] for n in ("b", "c", "d")] for each in found if each.relative < 1e-9]
     # itself, or its cognate with a turning crank, which is of the same proportions mirrored
     assert any(np.allclose(each, [2.5, 2.5, 2.0], atol=1e-6) for each in ratios)
@@ -95,7 +95,7 @@ def test_roberts_straight_line_is_found_from_its_arc():
     """Side bars of one length, the coupler half the ground, its point the tip of a triangle of equal sides."""
     roberts = {"a": 1.0, "b": 1.0, "c": 1.0, "d": 2.0, "px": 0.5, "py": -np.sqrt(3.0) / 2.0}
     theta = np.linspace(np.radians(48.0), np.radians(72.0), 24)
-    points = drawn_curve(roberts, theta, 1.0)
+    points = four_bar_coupler_curve(roberts, theta, 1.0)
     found = synthesise(target(points, closed=False, timed=True), count=3)[0]
     assert found.relative < 1e-6
     assert not found.defects
@@ -111,7 +111,7 @@ def test_the_reference_curve():
 
 
 def test_a_solution_is_a_machine_that_stands_at_the_curve():
-    found = synthesise(target(drawn_curve(KNOWN, CRANK), timed=True), count=1)[0]
+    found = synthesise(target(four_bar_coupler_curve(KNOWN, CRANK), timed=True), count=1)[0]
     mech = Mechanism(found.model)
     q = mech.rest()
     assert mech.frame(q, POINT)[[0, 2], 3] == pytest.approx(found.target.points[0], abs=1e-9)
@@ -120,7 +120,7 @@ def test_a_solution_is_a_machine_that_stands_at_the_curve():
 
 
 def test_cognates_draw_the_same_curve():
-    found = synthesise(target(drawn_curve(KNOWN, CRANK), timed=True), count=1)[0]
+    found = synthesise(target(four_bar_coupler_curve(KNOWN, CRANK), timed=True), count=1)[0]
     points = found.curve(40)
     for cognate in found.cognates():
         # a point lies on the curve if the dyad from it closes: |B − B0| = c for one of both poses of the crank
@@ -141,16 +141,16 @@ def test_cognates_draw_the_same_curve():
 def test_other_topologies_find_their_own_curves():
     for name in ("slider_crank", "swinging_block"):
         atlas = Atlas(TOPOLOGIES[name], members=1, seed=9)
-        shapes, start, _, _ = atlas._made()
-        w = atlas._curves(shapes, start)[0]
+        shapes, start, _, _ = atlas._compute_members()
+        w = atlas._compute_curves(shapes, start)[0]
         found = synthesise(target(np.column_stack([w.real, w.imag]), timed=True), name, count=1)[0]
         assert found.relative < 1e-6, name
 
 
 def test_what_is_drawn_can_be_typed_imported_and_smoothed():
-    csv = from_csv("x,y\n0,0\n1,0\n1,1\n0,1\n", scale=1e-3)
+    csv = target_from_csv("x,y\n0,0\n1,0\n1,1\n0,1\n", scale=1e-3)
     assert csv.points.tolist() == [[0, 0], [1e-3, 0], [1e-3, 1e-3], [0, 1e-3]]
-    svg = from_svg('<svg><path d="M0 0 h10 v-10 H0 Z"/></svg>')
+    svg = target_from_svg('<svg><path d="M0 0 h10 v-10 H0 Z"/></svg>')
     assert svg.closed
     assert svg.points == pytest.approx(np.array([[0, 0], [0.01, 0], [0.01, 0.01], [0, 0.01]]))
     circle = target(np.column_stack([np.cos(CRANK), np.sin(CRANK)]))
@@ -164,7 +164,7 @@ def test_what_is_drawn_can_be_typed_imported_and_smoothed():
 )
 def test_bad_csv_is_told_with_its_line(text, says):
     with pytest.raises(FileError, match=says):
-        from_csv(text)
+        target_from_csv(text)
 
 
 def test_bad_targets_are_refused():
@@ -173,7 +173,7 @@ def test_bad_targets_are_refused():
     with pytest.raises(ModelError, match="no topology"):
         synthesise(target(NINE), "five_bar")
     with pytest.raises(FileError, match="elliptic"):
-        from_svg('<svg><path d="M0 0 A 1 1 0 0 1 2 2"/></svg>')
+        target_from_svg('<svg><path d="M0 0 A 1 1 0 0 1 2 2"/></svg>')
     with pytest.raises(ModelError, match="Point 2"):
         target([(0, 0), (np.nan, 1), (2, 2)])
 

@@ -14,7 +14,7 @@ import pytest
 from core import kinds
 from core.apart import work_process
 from core.apart.work_process import WorkProcess
-from core.design.path_synthesis import best_of, synthesise
+from core.design.path_synthesis import select_best, synthesise
 from core.design.search_apart import CurveTask, optimise_in_subprocess, search_linkages_in_subprocess
 from core.design.target_curves import target
 from core.design.topologies import TOPOLOGIES
@@ -79,7 +79,7 @@ def process():
     made = WorkProcess(silence=60.0)
     yield made
     made.close()
-    assert made.id is None
+    assert made.process_id is None
 
 
 @pytest.fixture
@@ -226,9 +226,9 @@ def test_kinds_of_people_go_with_the_machine_and_those_of_the_console_are_search
         return optimise_in_subprocess(process, model, aim, 1).designed.best.parameters["k"]
 
     assert found(Local) == pytest.approx(2.0, abs=1e-5)
-    assert process.id is None
+    assert process.process_id is None
     assert found(Parabola) == pytest.approx(2.0, abs=1e-5)
-    assert process.id is not None
+    assert process.process_id is not None
     process.close()
     assert process.id is None
 
@@ -276,7 +276,7 @@ def test_a_crash_keeps_the_linkages_that_were_found_before(process):
         if now.best is not None:
             os.kill(process.id, signal.SIGSEGV)
 
-    found = search_linkages_in_subprocess(process, CurveTask(wanted, "slider_crank", 4), watch=watch)
+    found = search_linkages_in_subprocess(process, CurveTask(wanted, "slider_crank", 4), on_better_linkage=watch)
     assert found.lost == "The solver ended unexpectedly (signal 11)."
     assert found.found == (heard[-1].best,)
     assert np.isfinite(found.found[0].curve()).all()
@@ -305,7 +305,7 @@ def test_after_a_crash_over_one_kind_of_linkage_the_others_are_tried(process):
         if now.topology == "slider_crank":
             os.kill(process.id, signal.SIGSEGV)
 
-    found = search_linkages_in_subprocess(process, CurveTask(wanted, "auto", 50), watch=watch)
+    found = search_linkages_in_subprocess(process, CurveTask(wanted, "auto", 50), on_better_linkage=watch)
     assert found.lost == "Slider-crank: the solver ended unexpectedly (signal 11)."
     assert list(dict.fromkeys(now.topology for now in heard)) == list(TOPOLOGIES)
     crashed = [now for now in heard if now.topology == "slider_crank"][-1]
@@ -316,7 +316,7 @@ def test_after_a_crash_over_one_kind_of_linkage_the_others_are_tried(process):
     for kind, alone in whole.items():
         nearest = min(each.relative for each in found.found if each.topology == kind)
         assert nearest == pytest.approx(min(each.relative for each in alone), rel=1e-3)
-    assert found.found == best_of(found.found, 50)
+    assert found.found == select_best(found.found, 50)
 
 
 @signals
@@ -325,8 +325,8 @@ def test_a_crash_over_every_kind_of_linkage_is_said(process):
     wanted = target(np.column_stack([0.1 * np.cos(t), 0.06 * np.sin(t)]))
 
     def crash():
-        if process.id is not None:
-            os.kill(process.id, signal.SIGSEGV)
+        if process.process_id is not None:
+            os.kill(process.process_id, signal.SIGSEGV)
         return False
 
     with pytest.raises(SimulationError, match=r"No linkage was found: Four-bar.*signal 11.*Stephenson's.*signal 11"):
@@ -336,7 +336,7 @@ def test_a_crash_over_every_kind_of_linkage_is_said(process):
 @signals
 def test_the_process_ends_with_whoever_began_it():
     text = "import time; from core.apart.work_process import WorkProcess as P; p = P(); p.begin()\n"
-    owner = script(text + "print(p.id, flush=True); time.sleep(60)")
+    owner = script(text + "print(p.process_id, flush=True); time.sleep(60)")
     number = int(owner.stdout.readline())
     time.sleep(0.3)  # in the middle of its imports
     owner.kill()

@@ -9,10 +9,10 @@ from app.widgets.quantities.quantity_text import SIUnits
 from core.files import load
 from core.mechanism import Mechanism
 from core.model.dimensions import dimension_of, nested_with_owners
-from core.model.fields import ScalarKind, VectorKind, fields_of
-from core.model.units import DERIVED, SI, compound, display
-from core.simulation.run.channels import suffixes
-from core.simulation.run.resampling import at_rest
+from core.model.fields import ScalarKind, VectorKind, declared_fields
+from core.model.units import DERIVED, SI, display_unit, parse_compound_unit
+from core.simulation.run.channels import column_suffixes
+from core.simulation.run.resampling import equilibrium_run
 from resources import examples
 
 ALL = examples()
@@ -41,7 +41,7 @@ PLAIN = {
 
 def powers(dimension, radians=True):
     """Powers of kg, m, s (and rad) of a dimension's SI unit."""
-    found = np.array(compound(display(dimension, degrees=False).symbol).powers)
+    found = np.array(parse_compound_unit(display_unit(dimension, degrees=False).symbol).powers)
     return found if radians else found[:3]
 
 
@@ -49,7 +49,7 @@ def numbers_of(model):
     """(owners, field, index, dimension) of all numbers in the fields of a model's elements."""
     for element in [model.world, *(element for _, element in model.elements())]:
         for owners, which in nested_with_owners(element):
-            for field in fields_of(type(owners[-1])):
+            for field in declared_fields(type(owners[-1])):
                 if isinstance(field.kind, VectorKind):
                     for index in range(len(getattr(owners[-1], field.name))):
                         yield owners, field, index, dimension_of(model, owners, field, index)
@@ -67,8 +67,8 @@ def test_every_number_field_has_a_dimension_which_its_editor_shows(example):
             assert (type(owners[-1]).__name__, field.name) in PLAIN
         shown = context
         for owner in owners:
-            shown = shown.inside(owner)
-        assert shown.measure(field, index).display(SIUnits()) == display(dimension, degrees=False)
+            shown = shown.nested_context(owner)
+        assert shown.field_measure(field, index).display_unit(SIUnits()) == display_unit(dimension, degrees=False)
 
 
 @each
@@ -98,18 +98,20 @@ def test_forces_per_value_and_per_rate_are_forces_by_their_units(example):
 @each
 def test_every_channel_has_a_dimension_which_its_plot_shows(example):
     mech = Mechanism(load(example.path))
-    run = at_rest(mech, mech.rest())
+    run = equilibrium_run(mech, mech.rest())
     for channel in run.channels:
-        for part in [f"{channel}.{suffix}" for suffix in suffixes(run.computed_channels, channel)] or [channel]:
+        for part in [f"{channel}.{suffix}" for suffix in column_suffixes(run.computed_channels, channel)] or [channel]:
             dimension = run.dimension(part)
             assert dimension in SI or dimension in DERIVED, part
-            assert plotted.measure(run, part).display(SIUnits()) == display(dimension, degrees=False)
+            assert plotted.physical_dimension(run, part).display_unit(SIUnits()) == display_unit(
+                dimension, degrees=False
+            )
 
 
 @each
 def test_a_rate_is_measured_in_the_unit_of_the_value_per_second(example):
     mech = Mechanism(load(example.path))
-    run = at_rest(mech, mech.rest())
+    run = equilibrium_run(mech, mech.rest())
     for channel in run.channels:
         if channel.endswith(".rate") and (dimension := run.dimension(channel)) != "none":
             values = channel.removesuffix(".rate")
@@ -120,7 +122,7 @@ def test_a_rate_is_measured_in_the_unit_of_the_value_per_second(example):
 @each
 def test_force_times_speed_of_a_joint_is_a_power(example):
     mech = Mechanism(load(example.path))
-    run = at_rest(mech, mech.rest())
+    run = equilibrium_run(mech, mech.rest())
     power = powers("power", radians=False)
     for column in mech.v_names:
         force, speed = run.dimension(f"{column}.tau"), run.dimension(f"{column}.v")
@@ -129,7 +131,7 @@ def test_force_times_speed_of_a_joint_is_a_power(example):
 
 def test_an_end_of_a_joint_without_a_single_dimension_has_none():
     mech = Mechanism(load(next(each.path for each in ALL if each.name == "joint_kinds")))
-    run = at_rest(mech, mech.rest())
+    run = equilibrium_run(mech, mech.rest())
     mixed = next(joint for joint in mech.model.expanded.joints if joint.kind == "cylindrical")
     assert run.dimension(f"{mixed.name}.q") == "none"
     assert run.dimension(f"{mixed.name}.q.angle") == "angle"

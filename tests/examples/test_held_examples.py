@@ -7,7 +7,7 @@ import pytest
 
 from core.analysis.equilibrium import equilibrium
 from core.analysis.linearisation import linearise
-from core.constraints.joint_modes import joint_modes
+from core.constraints.joint_modes import build_joint_row_table
 from core.errors import SimulationError
 from core.files import load
 from core.functions.catalogue import call
@@ -22,7 +22,7 @@ def with_rows():
     found = []
     for path in sorted(EXAMPLES.glob("*.kst")):
         mech = Mechanism(load(path))
-        if joint_modes(mech.compiled, mech.compiled.parameter_values(None)).rows:
+        if build_joint_row_table(mech.compiled, mech.compiled.parameter_values(None)).rows:
             found.append(path.stem)
     return found
 

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.errors import FileError
-from core.files import FORMATS, Options, Source, dumps, loads
-from core.files.formats import format_of
+from core.files import FORMATS, ReadOptions, Source, dumps, loads
+from core.files.formats import detect_format
 from core.model import Model
 from tests.files.dh.test_dh_tables import CSV, TOML
 from tests.files.dh.test_robotica_files import TWO_LINK
@@ -32,7 +32,7 @@ READERS = [name for name in FORMATS if name in SEEDS]
 def outcome(name: str, data: bytes) -> Model | FileError:
     """What a reader makes of bytes; anything but a model or a message fails the test."""
     try:
-        model = FORMATS[name].read(Source(data, "file." + name), Options()).model
+        model = FORMATS[name].read(Source(data, "file." + name), ReadOptions()).model
     except FileError as error:
         message = error
     else:
@@ -147,7 +147,7 @@ def test_hostile_files_end_in_a_message(name, case):
 @settings(max_examples=40)
 def test_any_content_has_a_format_or_a_message(data):
     try:
-        found = format_of(Source(data, "no suffix")).id
+        found = detect_format(Source(data, "no suffix")).id
     except FileError as error:
         found = error.remedy
     assert found in FORMATS or ".urdf" in found

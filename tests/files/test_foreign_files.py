@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from core.errors import FileError, KinetostatError
-from core.files import FORMATS, Options, dumps, load, load_mesh, loads, resolve_mesh
-from core.files.foreign import unsupported_format_of
-from core.files.formats import reading_of
-from core.files.regular_file import ANIMATION, text_content_of
-from core.files.source import Source, append_atomically, source_of_file, source_of_text, write_whole
+from core.files import FORMATS, ReadOptions, dumps, load, load_mesh, loads, resolve_mesh
+from core.files.foreign import recognise_unsupported_format
+from core.files.formats import read_with_format
+from core.files.regular_file import ANIMATION, read_text
+from core.files.source import Source, append_atomically, source_from_file, source_from_text, write_atomically
 from core.functions.subjects.torque_file import read_torque_file
-from core.mechanics.elements.recorded_signals import columns_of, table_of
+from core.mechanics.elements.recorded_signals import read_driver_columns, read_table
 from core.mechanism import Mechanism
 from core.model import Driver
 from core.robotica.shape_file import read_shape
@@ -64,7 +64,7 @@ def odd_places(tmp_path):
 
 
 def followed(place):
-    return columns_of(Driver(name="d", joint="j", file=str(place)), "")
+    return read_driver_columns(Driver(name="d", joint="j", file=str(place)), "")
 
 
 def drawn(place):
@@ -77,13 +77,13 @@ def drawn(place):
 @pytest.mark.parametrize(
     "reader",
     [
-        source_of_file,
-        table_of,
+        source_from_file,
+        read_table,
         followed,
         load_run,
         read_shape,
         read_torque_file,
-        partial(text_content_of, kind=ANIMATION),
+        partial(read_text, kind=ANIMATION),
     ],
 )
 def test_only_regular_files_are_read(odd_places, reader):
@@ -112,7 +112,7 @@ def test_models_do_not_wait_for_what_they_name(odd_places):
 def test_only_regular_files_are_replaced(odd_places):
     pipe = odd_places[0]
     for place in (pipe, "/dev/null"):
-        assert isinstance(outcome(write_whole, place, b"x"), FileError)
+        assert isinstance(outcome(write_atomically, place, b"x"), FileError)
         assert isinstance(outcome(append_atomically, place, "x"), FileError)
     assert not os.path.isfile("/dev/null")
 
@@ -121,7 +121,7 @@ def test_a_file_is_refused_by_its_size_before_it_is_read(tmp_path):
     file = tmp_path / "a.kst"
     with open(file, "wb") as stream:
         stream.truncate(10**12)  # holds nothing
-    for reader in (source_of_file, table_of, read_shape):
+    for reader in (source_from_file, read_table, read_shape):
         with pytest.raises(FileError, match=r"1000000 MB; \d+ MB is the limit"):
             reader(file)
 
@@ -130,7 +130,7 @@ def test_a_table_of_one_line_without_end_is_refused(tmp_path):
     file = tmp_path / "a.csv"
     file.write_text("t,x\n0,1\n" + "1," * 10**6)
     with pytest.raises(FileError, match=r":3: This line has more than 100000 characters"):
-        table_of(str(file))
+        read_table(str(file))
 
 
 TENSOR = "inertia: {ixx: 1, iyy: 1, izz: 1}"
@@ -171,7 +171,7 @@ def test_numbers_without_sense_are_messages(text, format):
 
 
 def test_a_box_without_volume_has_no_mass_and_it_is_said():
-    reading = reading_of(FORMATS["mjcf"], source_of_text(FLAT_BOX), Options())
+    reading = read_with_format(FORMATS["mjcf"], source_from_text(FLAT_BOX), ReadOptions())
     assert reading.model.bodies[0].mass == 0.0
     (finding,) = reading.findings
     assert finding.text == "Its mass is left out: A box of this size has no volume, and so no mass."
@@ -210,7 +210,7 @@ def test_files_that_import_files_many_times_end_in_a_message(tmp_path, suffix):
 def test_many_comments_before_a_root_are_no_obstacle():
     """Backtracking over them would not end."""
     text = b'<?xml version="1.0"?>' + b"<!--a-->" * 2000
-    assert unsupported_format_of(Source(text + b"<robot name='a'/>", "m.xml")) is None
-    found = unsupported_format_of(Source(text + b'<sdf version="1.6"/>', "m.xml"))
+    assert recognise_unsupported_format(Source(text + b"<robot name='a'/>", "m.xml")) is None
+    found = recognise_unsupported_format(Source(text + b'<sdf version="1.6"/>', "m.xml"))
     assert found is not None
     assert "SDF" in found.name

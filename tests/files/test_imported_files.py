@@ -7,7 +7,7 @@ import os
 import pytest
 
 from core.errors import FileError
-from core.files import assembly, dumps, load, loads, read, refreshed, save
+from core.files import assembly, dumps, load, loads, read, reread_sub_assemblies, save
 from core.model import Body, Box, Driver, Joint, Mesh, Model, Parameter, Pose, Setting
 from core.model.edits import edits
 
@@ -93,7 +93,7 @@ def test_a_change_in_the_file_is_seen_when_it_is_opened_again(folder):
     model = load(robot(folder))
     save(edits.change(LEG, "parameters", "l", value=0.9), folder / "parts" / "leg.kst")
     assert load(folder / "robot.kst").values()["right.l"] == 0.9
-    assert refreshed(model).values()["right.l"] == 0.9
+    assert reread_sub_assemblies(model).values()["right.l"] == 0.9
     assert model.values()["right.l"] == 0.3
 
 

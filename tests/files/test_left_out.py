@@ -1,6 +1,6 @@
 """Other formats say that forces, sensors and the like are left out."""
 
-from core.files import write
+from core.files import format_model
 from core.model import Body, Driver, Force, Joint, Model, Sensor
 
 MODEL = Model(
@@ -13,6 +13,6 @@ MODEL = Model(
 
 
 def test_a_urdf_says_what_it_cannot_hold():
-    found = write(MODEL, "urdf").findings
+    found = format_model(MODEL, "urdf").findings
     assert any("1 sensors, 2 forces, 1 drivers are left out" in finding.text for finding in found)
-    assert write(MODEL, "kst").findings == ()
+    assert format_model(MODEL, "kst").findings == ()

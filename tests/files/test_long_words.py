@@ -11,7 +11,7 @@ from core.files.dh.csv_table import _HEADER_UNIT
 from core.files.mjcf.meshes import _FACE, _POINT
 from core.files.xml_source import _LATE
 from core.model.formula.numerals import _POWER
-from core.model.units import compound, name_and_unit, with_compound_unit
+from core.model.units import convert_compound_unit, parse_compound_unit, split_column_heading
 
 LONG = 1_000_000
 TEXTS = {
@@ -47,12 +47,12 @@ DIGITS, SPACES, LINES = "9" * LONG, " " * LONG, b"\n" * LONG
 
 
 def test_heads_of_columns_and_numbers_with_units_are_linear():
-    assert name_and_unit(f"angle{SPACES}[deg]") == ("angle", "deg")
-    assert name_and_unit("[" * LONG) == ("[" * LONG, "")
-    assert name_and_unit(f"{'(' * LONG} x)")[1] == "(" * (LONG - 1) + " x"
+    assert split_column_heading(f"angle{SPACES}[deg]") == ("angle", "deg")
+    assert split_column_heading("[" * LONG) == ("[" * LONG, "")
+    assert split_column_heading(f"{'(' * LONG} x)")[1] == "(" * (LONG - 1) + " x"
     assert _HEADER_UNIT.match(f"a{SPACES}[{SPACES}") is None
-    assert with_compound_unit(DIGITS, "mass", ()) == DIGITS
-    assert compound(SPACES) == compound("")
+    assert convert_compound_unit(DIGITS, "mass", ()) == DIGITS
+    assert parse_compound_unit(SPACES) == parse_compound_unit("")
     assert _POWER.sub("", DIGITS) == DIGITS
     assert _FACE.search(LINES) is None
     assert _POINT.findall(LINES) == []
@@ -71,7 +71,7 @@ def test_heads_of_columns_and_numbers_with_units_are_linear():
     ],
 )
 def test_the_unit_of_a_head(head, found):
-    assert name_and_unit(head) == found
+    assert split_column_heading(head) == found
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import kinetostat as ks
-from app.__main__ import is_model, window
-from app.cli.main import cli, names
-from app.document.opening import opened
+from app.__main__ import is_model_argument, open_window
+from app.cli.main import cli, command_names
+from app.document.opening import open_file
 from core.errors import FileError
-from core.files.named import place_of
+from core.files.named import find_model_file
 from resources import EXAMPLES, examples
 
 ARM = '<robot name="{name}"><link name="arm"/></robot>'
@@ -43,10 +43,10 @@ def robots(tmp_path, monkeypatch):
 def test_every_example_opens_by_its_name_and_no_name_is_a_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = ks.examples()
-    assert len({each.name for each in found} | set(names())) == len(found) + len(set(names()))
+    assert len({each.name for each in found} | set(command_names())) == len(found) + len(set(command_names()))
     for each in found:
-        assert Path(place_of(each.name).file) == each.path
-        assert is_model(each.name)
+        assert Path(find_model_file(each.name).file) == each.path
+        assert is_model_argument(each.name)
 
 
 def test_a_name_gives_the_model_of_the_file():
@@ -94,7 +94,7 @@ def test_commands_take_names(capsys, tmp_path, monkeypatch):
     assert cli(["info", "ur5"]) == 0
     assert capsys.readouterr().out.startswith(f"{ks.load('ur5').name}  (ur5)")
     assert cli(["ur6"]) == 2
-    assert "no example 'ur6'. Did you mean ur5" in capsys.readouterr().err
+    assert "no command, file or example named 'ur6'. Did you mean ur5" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("robots")
@@ -110,11 +110,11 @@ def test_commands_take_names(capsys, tmp_path, monkeypatch):
 )
 def test_the_window_takes_names(word, opened, tmp_path, monkeypatch, capsys):
     started = []
-    fake = types.SimpleNamespace(start=lambda file, arguments: started.append(file) or 0)
+    fake = types.SimpleNamespace(run_program=lambda file, arguments: started.append(file) or 0)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "app.window.start", fake)
     monkeypatch.setattr("app.__main__.obstacle_to_window", lambda: "")
-    code = window(arguments=["kinetostat-window", *filter(None, [word])])
+    code = open_window(arguments=["kinetostat-window", *filter(None, [word])])
     gc.enable()
     assert code == int(opened is None)
     if opened is None:
@@ -133,7 +133,7 @@ XACRO = (
 def started(tmp_path, monkeypatch):
     """Files with which the window was started; nothing is asked for when the test ends."""
     started = []
-    fake = types.SimpleNamespace(start=lambda file, arguments: started.append(file) or 0)
+    fake = types.SimpleNamespace(run_program=lambda file, arguments: started.append(file) or 0)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "app.window.start", fake)
     monkeypatch.setattr("app.__main__.obstacle_to_window", lambda: "")
@@ -145,9 +145,9 @@ def started(tmp_path, monkeypatch):
 def test_the_window_takes_arguments_of_a_xacro(started, tmp_path):
     pytest.importorskip("xacrodoc")
     (tmp_path / "robot.xacro").write_text(XACRO, encoding="utf-8")
-    assert window(arguments=["kinetostat", "robot.xacro", "side:=right"]) == 0
+    assert open_window(arguments=["kinetostat", "robot.xacro", "side:=right"]) == 0
     for _ in range(2):  # read again, it is the same robot
-        found = opened(Path(started[0]))
+        found = open_file(Path(started[0]))
         assert [body.name for body in found.model.bodies] == ["right_hand"], found.error
     assert [body.name for body in ks.load("robot.xacro", arguments={"side": "up"}).bodies] == ["up_hand"]
 
@@ -163,17 +163,17 @@ def test_an_argument_that_does_nothing_is_refused(started, tmp_path, words, said
     pytest.importorskip("xacrodoc")
     (tmp_path / "robot.xacro").write_text(XACRO, encoding="utf-8")
     ks.save(ks.Model(name="m"), "robot.kst")
-    assert window(arguments=["kinetostat", *words]) == 0
-    error = opened(Path(started[0])).error
+    assert open_window(arguments=["kinetostat", *words]) == 0
+    error = open_file(Path(started[0])).error
     assert said in error.what
     assert remedy in error.remedy
 
 
 @pytest.mark.parametrize("word", ["second.kst", "--floating", ":=x"])
 def test_other_words_behind_a_model_are_refused(started, word, capsys):
-    assert window(arguments=["kinetostat", "ur5", word]) == 1
+    assert open_window(arguments=["kinetostat", "ur5", word]) == 1
     assert not started
-    assert f"'{word}' behind it means nothing" in capsys.readouterr().err
+    assert f"'{word}' after it is not understood" in capsys.readouterr().err
 
 
 def test_a_name_inside_a_file_leads_to_a_file_alone(tmp_path, monkeypatch):
@@ -185,11 +185,11 @@ def test_a_name_inside_a_file_leads_to_a_file_alone(tmp_path, monkeypatch):
 
 
 def test_a_description_is_loaded_when_it_is_asked_for(robots):
-    assert is_model("bee_description")
-    assert not is_model("hornet_description")
+    assert is_model_argument("bee_description")
+    assert not is_model_argument("hornet_description")
     assert not [name for name in sys.modules if name.startswith("robot_descriptions.")]
     assert ks.load("bee_description").name == "bee"
-    assert place_of("bee_description").packages == {"bee": str(robots / "data" / "bee")}
+    assert find_model_file("bee_description").packages == {"bee": str(robots / "data" / "bee")}
 
 
 def test_a_description_that_is_a_xacro_gets_its_arguments(robots):
@@ -209,7 +209,7 @@ def test_a_description_that_is_a_xacro_gets_its_arguments(robots):
     ("name", "told"),
     [
         ("bea_description", "Did you mean bee_description"),
-        ("wasp_description", "could not fetch it: no route to host. Check the network connection"),
+        ("wasp_description", "could not download the robot: no route to host. Check the network connection"),
         ("fly_description", "cannot be loaded: No module named 'a_library_that_is_not_there'. Install it"),
         ("ant_description", "no URDF, Xacro or MJCF file"),
     ],
@@ -222,6 +222,6 @@ def test_a_description_that_cannot_be_opened_is_answered_with_what_helps(name, t
 
 def test_without_the_package_its_names_say_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "robot_descriptions", None)
-    monkeypatch.setattr("core.files.named._robot_names", lambda: ())
+    monkeypatch.setattr("core.files.named._robot_description_names", lambda: ())
     with pytest.raises(FileError, match="pip install robot_descriptions"):
         ks.load("panda_description")

@@ -9,11 +9,11 @@ import pytest
 
 import kinetostat as ks
 from core.errors import FileError
-from core.files import Format, Options, Reading, Source, load, read
-from core.files.formats import reading_of
+from core.files import FileFormat, ReadOptions, ReadResult, Source, load, read
+from core.files.formats import read_with_format
 from core.files.meshes.lookup import resolve_mesh
-from core.files.sent_model import SentModel
-from core.files.source import source_of_text
+from core.files.sent_model import PackedModel
+from core.files.source import source_from_text
 from core.files.xml_source import parse_xml
 from core.model import Body, Model
 
@@ -29,18 +29,18 @@ def test_loading_logs_what_is_left_out_and_runs_note_it(tmp_path, caplog):
     levels = {record.levelno for record in caplog.records if "actuators" in record.getMessage()}
     assert levels == {logging.WARNING}
     caplog.clear()
-    sent = SentModel.of(model).read()
+    sent = PackedModel.of(model).read()
     assert sent.left_out == model.left_out
     assert not caplog.records
     run = ks.simulate(model, 0.01)
     assert any("contacts are not computed" in note and "actuators" in note for note in run.notes)
 
 
-def read_toy(source: Source, _options: Options) -> Reading:
+def read_toy(source: Source, _options: ReadOptions) -> ReadResult:
     """A reader as a newcomer writes it, who trusts the file."""
     root, findings = parse_xml(source)
     bodies = [Body(name=tag.attrib["name"], mass=float(tag.attrib["mass"])) for tag in root]
-    return Reading(Model(bodies=tuple(bodies)), tuple(findings))
+    return ReadResult(Model(bodies=tuple(bodies)), tuple(findings))
 
 
 @pytest.mark.parametrize(
@@ -48,10 +48,10 @@ def read_toy(source: Source, _options: Options) -> Reading:
     [('<part name="b"/>', "KeyError: 'mass'"), ('<part name="b" mass="two"/>', "ValueError: could not convert")],
 )
 def test_an_error_in_a_reader_names_file_and_place(wrong, error):
-    toy = Format("toy", "Toy", (".toy",), read_toy, None, re.compile(rb"<toy"))
+    toy = FileFormat("toy", "Toy", (".toy",), read_toy, None, re.compile(rb"<toy"))
     text = f'<toy>\n<part name="a" mass="1"/>\n\n{wrong}\n<part name="c" mass="3"/></toy>'
     with pytest.raises(FileError, match=error) as raised:
-        reading_of(toy, source_of_text(text, "parts.toy"), Options())
+        read_with_format(toy, source_from_text(text, "parts.toy"), ReadOptions())
     assert (raised.value.file, raised.value.line) == ("parts.toy", 4)
     assert "Toy" in raised.value.what
     assert raised.value.remedy

@@ -11,8 +11,8 @@ import pytest
 
 import kinetostat as ks
 from core.files import hdf5_file, sealed_file
-from core.files.sealed_file import is_whole, seal, sealed
-from core.identification.measured_trace import columns_of
+from core.files.sealed_file import append_checksums, is_intact, with_checksums
+from core.identification.measured_trace import read_columns
 from core.mechanism import Mechanism
 from core.simulation.run import run_file
 from core.studies import row_file
@@ -31,39 +31,39 @@ def content(request, monkeypatch):
 
 
 def test_any_changed_bit_and_any_cut_is_found(tmp_path, content):
-    whole, path = sealed(content), tmp_path / "file"
+    whole, path = with_checksums(content), tmp_path / "file"
     path.write_bytes(whole)
     assert whole.startswith(content)
-    assert is_whole(path)
+    assert is_intact(path)
     end = len(whole) - len(sealed_file.END)  # without its last mark it is a file without a seal
     for place in range(end):
         changed = bytearray(whole)
         changed[place] ^= 1 << place % 8
         path.write_bytes(changed)
         with pytest.raises(ks.FileError, match="The file is damaged: .* Restore it"):
-            is_whole(path)
+            is_intact(path)
     path.write_bytes(whole[: end - 1] + whole[end:])
     with pytest.raises(ks.FileError, match="damaged"):
-        is_whole(path)
+        is_intact(path)
 
 
 def test_files_without_a_seal_are_no_damaged_ones(tmp_path):
     path = tmp_path / "file"
     for content in (b"", b"x" * 7, b"x" * 1000):
         path.write_bytes(content)
-        assert not is_whole(path)
+        assert not is_intact(path)
 
 
 def test_every_block_of_a_long_file_is_looked_at(tmp_path, monkeypatch):
     monkeypatch.setattr(sealed_file, "BLOCK", 16)
     path, stream = tmp_path / "file", io.BytesIO(bytes(16 * 100))
-    seal(stream)
+    append_checksums(stream)
     for place in range(7, 16 * 100, 16):
         changed = bytearray(stream.getvalue())
         changed[place] = 1
         path.write_bytes(changed)
         with pytest.raises(ks.FileError, match="damaged"):
-            is_whole(path)
+            is_intact(path)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def kept(request, run, tmp_path):
 
 def test_a_run_with_any_changed_bit_is_refused(kept):
     whole, dice = kept.read_bytes(), random.Random(7)
-    assert is_whole(kept)
+    assert is_intact(kept)
     for _ in range(40):
         changed = bytearray(whole)
         changed[dice.randrange(len(whole) - len(sealed_file.END))] ^= 1 << dice.randrange(8)
@@ -96,7 +96,7 @@ def test_a_run_with_any_changed_bit_is_refused(kept):
 def test_files_of_before_and_files_that_others_change_still_open(kept, run):
     with h5py.File(kept, "r+") as file:
         file.attrs["remark"] = "by somebody else"
-    assert not is_whole(kept)
+    assert not is_intact(kept)
     np.testing.assert_array_equal(ks.Run.load(kept).q, run.q)
 
 
@@ -106,18 +106,18 @@ def test_files_of_before_and_files_that_others_change_still_open(kept, run):
         ("import time; time.sleep(100)", "reading it did not end within 1 s"),
         pytest.param(
             "import os; os.kill(os.getpid(), 11)",
-            r"reading it breaks off \(signal 11\)",
+            r"reading it reading it fails \(signal 11\)",
             marks=pytest.mark.skipif(sys.platform == "win32", reason="signals"),
         ),
-        ("raise SystemExit('no room')", r"breaks off \(no room\)"),
+        ("raise SystemExit('no room')", r"reading it fails \(no room\)"),
     ],
 )
 def test_a_file_without_a_seal_that_hangs_or_ends_hdf5_is_refused(kept, monkeypatch, work, said):
     with h5py.File(kept, "r+") as file:
         file.attrs["remark"] = "by somebody else"
     monkeypatch.setattr(hdf5_file, "PATIENCE", 0.5)
-    monkeypatch.setattr(hdf5_file, "python", lambda module, path: [sys.executable, "-c", work])
-    for read in (ks.Run.load, row_file.load, columns_of):
+    monkeypatch.setattr(hdf5_file, "module_command", lambda module, path: [sys.executable, "-c", work])
+    for read in (ks.Run.load, row_file.load, read_columns):
         with pytest.raises(ks.FileError, match=f"run.h5: The file is not opened, because .*{said}"):
             read(str(kept))
 
@@ -190,10 +190,10 @@ def test_a_journal_that_others_wrote_is_refused(tmp_path, damage):
     study = ks.Study(ks.loads(PENDULUM), duration=0.1, method="rk4", step=0.01)
     study.grid({"j.q": [0.1, 0.2, 0.3]}).record(m="max(j.q)")
     machine = study.check()
-    table = row_file.Table(study.declaration, machine.columns)
+    table = row_file.RowTable(study.declaration, machine.columns)
     found = {"places": np.arange(2), "results": np.zeros((2, 1)), "status": np.zeros(2, np.int8)}
     found["messages"] = np.array(json.dumps({}))
-    head = row_file._header(table)
+    head = row_file._journal_header(table)
     match damage:
         case "places":
             found["places"] = np.array([0, 7])
@@ -209,12 +209,12 @@ def test_a_journal_that_others_wrote_is_refused(tmp_path, damage):
     if damage == "zip":
         content = content[:-30]
     journal = tmp_path / "rows.h5.part"
-    journal.write_bytes(row_file.MAGIC + row_file._record(head) + row_file._record(content))
+    journal.write_bytes(row_file.MAGIC + row_file._journal_record(head) + row_file._journal_record(content))
     if damage == "cut":  # a torn end is left out
         journal.write_bytes(journal.read_bytes()[:-5])
         assert not row_file.load(str(tmp_path / "rows.h5")).done.any()
         return
-    with pytest.raises(ks.FileError, match=r"rows\.h5\.part: This is not a journal of a study"):
+    with pytest.raises(ks.FileError, match=r"rows\.h5\.part: This journal of a study cannot be read"):
         row_file.load(str(tmp_path / "rows.h5"))
-    with pytest.raises(ks.FileError, match="This is not a journal of a study"):
+    with pytest.raises(ks.FileError, match="This journal of a study cannot be read"):
         study.resume(str(tmp_path / "rows.h5"))

@@ -12,7 +12,7 @@ import pytest
 
 from core.errors import FileError
 from core.files import source
-from core.files.source import append_atomically, write_whole
+from core.files.source import append_atomically, write_atomically
 
 only_posix = pytest.mark.skipif(os.name != "posix", reason="permissions and links of another kind")
 
@@ -33,7 +33,7 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, 
     with monkeypatch.context() as patched:
         patched.setattr(source.os, step, failing(number))
         with pytest.raises(FileError) as caught:
-            write_whole(file, b"new", backup=backup)
+            write_atomically(file, b"new", backup=backup)
     assert caught.value.what == f"The file cannot be written: {os.strerror(number)}."
     assert caught.value.remedy
     assert file.read_bytes() == b"old"
@@ -42,7 +42,7 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, 
 
 def test_a_folder_that_vanished_is_told(tmp_path):
     with pytest.raises(FileError, match="cannot be written: No such file or directory"):
-        write_whole(tmp_path / "gone" / "a.kst", b"new")
+        write_atomically(tmp_path / "gone" / "a.kst", b"new")
 
 
 @only_posix
@@ -52,7 +52,7 @@ def test_the_folder_is_flushed_after_the_file_has_its_name(tmp_path, monkeypatch
     flush, rename = os.fsync, os.replace
     monkeypatch.setattr(source.os, "fsync", lambda fd: (steps.append(stat.S_ISDIR(os.fstat(fd).st_mode)), flush(fd)))
     monkeypatch.setattr(source.os, "replace", lambda *names: (steps.append("renamed"), rename(*names)))
-    write_whole(file, b"new")
+    write_atomically(file, b"new")
     assert steps == [False, "renamed", True]
 
 
@@ -62,7 +62,7 @@ def test_links_and_permissions_stay(tmp_path):
     file.write_bytes(b"old")
     file.chmod(0o640)
     link.symlink_to(file)
-    write_whole(link, b"new", backup=True)
+    write_atomically(link, b"new", backup=True)
     assert link.is_symlink()
     assert file.read_bytes() == b"new"
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
@@ -72,7 +72,7 @@ def test_links_and_permissions_stay(tmp_path):
 def test_one_older_version_is_kept_if_wished(tmp_path):
     file = tmp_path / "a.kst"
     for text in (b"first", b"second", b"third"):
-        write_whole(file, text, backup=True)
+        write_atomically(file, text, backup=True)
     assert file.read_bytes() == b"third"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.kst", "a.kst~"]
     assert (tmp_path / "a.kst~").read_bytes() == b"second"
@@ -82,7 +82,7 @@ def test_an_older_version_is_kept_where_files_have_one_name_only(tmp_path, monke
     file = tmp_path / "a.kst"
     file.write_bytes(b"old")
     monkeypatch.setattr(source.os, "link", failing(errno.EPERM))
-    write_whole(file, b"new", backup=True)
+    write_atomically(file, b"new", backup=True)
     assert (file.read_bytes(), (tmp_path / "a.kst~").read_bytes()) == (b"new", b"old")
 
 
@@ -101,7 +101,7 @@ def test_a_file_larger_than_allowed_is_not_begun(tmp_path):
     code = (
         "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000));"
-        "from core.files.source import write_whole; write_whole(sys.argv[1], bytes(5000))"
+        "from core.files.source import write_atomically; write_atomically(sys.argv[1], bytes(5000))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(file)],

@@ -18,7 +18,7 @@ from scipy.spatial.transform import Rotation
 from core.analysis import branches
 from core.files import load, loads
 from core.functions import FUNCTIONS, Context, call
-from core.functions.results import Matrix, PoseSequence, Result, Table, leaves
+from core.functions.results import Matrix, PoseSequence, Result, Table, leaf_results
 from core.mechanism import Mechanism
 from core.model import Model
 from resources import examples
@@ -198,7 +198,7 @@ def mech_rows(mech: Mechanism, lasting: bool) -> np.ndarray:
 
 def part(result: Result, kind: type, index: int = 0) -> Any:
     """A part of a result."""
-    return [each for each in leaves(result) if isinstance(each, kind)][index]
+    return [each for each in leaf_results(result) if isinstance(each, kind)][index]
 
 
 def values(table: Table, title: str) -> np.ndarray:
@@ -243,7 +243,7 @@ def gravity(s: State) -> None:
     np.testing.assert_allclose(N.T @ tau, N.T @ G, atol=1e-8 * (1.0 + np.abs(G).max()))
     if s.mech.compiled.lasting.any():
         assert np.count_nonzero(tau) <= N.shape[1]
-        of_tree = values(table, "Of the tree with its loops cut")
+        of_tree = values(table, "Of the tree with loops cut")
         np.testing.assert_allclose(of_tree, G, atol=1e-9 * (1.0 + np.abs(G).max()))
 
 
@@ -313,7 +313,7 @@ def inverse_kinematics(s: State) -> None:
 def loops(s: State) -> None:
     """number of loops; machines of rods and gears are not open"""
     result = s.called("loops")
-    tables = [each for each in leaves(result) if isinstance(each, Table)]
+    tables = [each for each in leaf_results(result) if isinstance(each, Table)]
     lasting = s.rows(True) & ~np.array([row.collection == "drivers" for row in s.mech.compiled.rows])
     assert bool(tables) == bool(lasting.any())
     if s.mech.loops:
@@ -324,7 +324,7 @@ def mobility(s: State) -> None:
     """freedoms: nv − rank G, drivers let go; free motions are played through closed poses"""
     result = s.called("mobility")
     count = s.motions(lasting=True).shape[1]
-    poses = [each for each in leaves(result) if isinstance(each, PoseSequence)]
+    poses = [each for each in leaf_results(result) if isinstance(each, PoseSequence)]
     assert len(poses) == min(count, 12)
     for sequence in poses:
         assert max(s.gap(q, lasting=True) for q in sequence.q) < 1e-7
@@ -337,7 +337,7 @@ def assembly_branches(s: State) -> None:
         names = []
     with mock.patch.object(branches, "QUIET", 5):  # all of them take long
         result = s.called("assembly_branches", hold=",".join(names))
-    sequences = [each for each in leaves(result) if isinstance(each, PoseSequence)]
+    sequences = [each for each in leaf_results(result) if isinstance(each, PoseSequence)]
     assert sequences or not names
     for q in sequences[0].q if sequences else ():
         assert s.gap(q) < 1e-7
@@ -361,7 +361,7 @@ def instantaneous_screw(s: State) -> None:
 
 def static_equilibrium(s: State) -> None:
     """the pose is closed, and in free motions no force is left"""
-    sequences = [each for each in leaves(s.called("static_equilibrium")) if isinstance(each, PoseSequence)]
+    sequences = [each for each in leaf_results(s.called("static_equilibrium")) if isinstance(each, PoseSequence)]
     for sequence in sequences:
         q = np.array(sequence.q[0])
         assert s.gap(q) < 1e-7
@@ -523,7 +523,7 @@ tests that compare them with closed forms, published numbers or the kernel."""
 
 def outcome(s: State, id: str) -> str:
     """What came of comparing a function on a machine: "✓", "–" where it is not for it; an AssertionError."""
-    if FUNCTIONS[id].unavailable(s.context):
+    if FUNCTIONS[id].unavailability_reason(s.context):
         return "–"
     CHECKS[id](s)
     return "✓"

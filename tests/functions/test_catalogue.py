@@ -15,7 +15,7 @@ from core.files import load
 from core.functions import FUNCTIONS, Context, call, find
 from core.functions.catalogue import GROUPS
 from core.functions.context import Cancelled
-from core.functions.results import EllipsoidField, Matrix, PoseSequence, Report, Table, leaves, to_json
+from core.functions.results import EllipsoidField, Matrix, PoseSequence, Report, Table, leaf_results, to_json
 from core.model import Body, Joint, Model
 from resources import EXAMPLES, examples
 from tests.functions.short_searches import FEW
@@ -32,7 +32,7 @@ def at(context, seed):
 
 
 def table(result):
-    return next(part for part in leaves(result) if isinstance(part, Table))
+    return next(part for part in leaf_results(result) if isinstance(part, Table))
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
@@ -54,7 +54,7 @@ def test_every_function_runs_with_its_defaults_or_says_why_not(example):
     path = next(e.path for e in examples() if e.name == example)
     context = Context.of(load(path))
     for function in FUNCTIONS.values():
-        reason = function.unavailable(context)
+        reason = function.unavailability_reason(context)
         if reason:
             assert reason.endswith(".")
             with pytest.raises(ModelError, match="The model"):
@@ -85,7 +85,7 @@ def test_energies_of_a_machine_without_mass_have_no_centre():
 def test_an_empty_model_makes_functions_unavailable_not_wrong():
     context = Context.of(Model(name="empty"))
     for function in FUNCTIONS.values():
-        assert function.unavailable(context) or not function.needs
+        assert function.unavailability_reason(context) or not function.needs
 
 
 def test_unknown_names_have_near_misses(puma):
@@ -114,20 +114,22 @@ def test_forward_kinematics(puma):
         np.testing.assert_allclose(Rotation.from_euler("xyz", row[3:6]).as_matrix(), X[:3, :3], atol=1e-12)
         np.testing.assert_allclose(Rotation.from_quat(row[6:]).as_matrix(), X[:3, :3], atol=1e-12)
     inverse = call("forward_kinematics", context, frames="base", reference="tool")
-    T = np.array(next(part for part in leaves(inverse) if isinstance(part, Matrix)).entries)
+    T = np.array(next(part for part in leaf_results(inverse) if isinstance(part, Matrix)).entries)
     np.testing.assert_allclose(T @ context.mech.frame(context.q, "tool"), np.eye(4), atol=1e-12)
 
 
 def test_angles_at_the_pole(puma):
-    from core.functions.subjects.kinematics import rpy
+    from core.functions.subjects.kinematics import rpy_from_rotation
 
     R = Rotation.from_euler("xyz", [0.3, math.pi / 2, 0.1]).as_matrix()
-    np.testing.assert_allclose(Rotation.from_euler("xyz", rpy(R)).as_matrix(), R, atol=1e-8)
+    np.testing.assert_allclose(Rotation.from_euler("xyz", rpy_from_rotation(R)).as_matrix(), R, atol=1e-8)
 
 
 def test_jacobian(puma):
     context = at(puma, 2)
-    world, frame = (np.array(next(leaves(call("jacobian", context, axes=axes))).entries) for axes in ("world", "frame"))
+    world, frame = (
+        np.array(next(leaf_results(call("jacobian", context, axes=axes))).entries) for axes in ("world", "frame")
+    )
     expected = context.mech.jacobian(context.q, "tool")
     np.testing.assert_allclose(world, expected, atol=1e-13)
     R = context.mech.frame(context.q, "tool")[:3, :3]
@@ -145,7 +147,7 @@ def test_jacobian(puma):
 def test_jacobian_of_a_loop_is_the_derivative_along_the_closed_motion():
     context = Context.of(load(EXAMPLES / "four_bar.kst"))
     mech, h = context.mech, 1e-5
-    matrix = next(leaves(call("jacobian", context, frame="coupler_point")))
+    matrix = next(leaf_results(call("jacobian", context, frame="coupler_point")))
     (speed,) = matrix.columns
     index = mech.q_names.index(speed)
     ahead, behind = (
@@ -165,7 +167,7 @@ def test_dynamics_fit_together(puma):
     tau = np.array(
         [c.value for c in call("inverse_dynamics", context, passive=False, **given).column("Torque or force")]
     )
-    M = np.array(next(leaves(call("mass_matrix", context))).entries)
+    M = np.array(next(leaf_results(call("mass_matrix", context))).entries)
     np.testing.assert_allclose(tau, M @ a + mech.bias(q, v, passive=False), rtol=1e-9, atol=1e-11)
     gravity = [c.value for c in call("gravity", context).column("Torque or force")]
     still = [c.value for c in call("inverse_dynamics", context).column("Torque or force")]
@@ -241,7 +243,7 @@ def test_ellipsoids_over_ranges(puma):
     assert len(result.ellipsoids) == len(result.poses.q) == len(result.measures.rows) == 6
     assert [cell.value for cell in result.measures.column("a2")] == pytest.approx(np.linspace(0.3, 0.6, 6))
     for k in range(6):
-        assert 2.0 * max(result.drawn(k).radii) == pytest.approx(2.0)  # largest axis two units
+        assert 2.0 * max(result.drawable_ellipsoid(k).radii) == pytest.approx(2.0)  # largest axis two units
         J = puma.mech.jacobian(np.array(result.poses.q[k]), "tool", p=result.poses.p[k])[3:]
         assert result.measures.column("Yoshikawa w")[k] == pytest.approx(math.sqrt(np.linalg.det(J @ J.T)), rel=1e-8)
     single = call("manipulability", puma, ranges=["joint3=-90 deg:0"], display="single")
@@ -259,7 +261,7 @@ def test_planar_arms_get_ellipses():
     a1, a2 = (context.values[name] for name in ("a1", "a2"))
     assert row["Area"] == pytest.approx(math.pi * a1 * a2 * math.sin(1.0), rel=1e-10)  # π w, w = l1 l2 |sin q2|
     force = call("manipulability", context, kind="force")
-    assert math.isfinite(max(force.drawn(0).radii))
+    assert math.isfinite(max(force.drawable_ellipsoid(0).radii))
 
 
 def test_measures_to_a_file(puma, tmp_path):
@@ -279,7 +281,7 @@ def test_sequences(puma):
     assert len(together.q) == 4
     one_by_one = call("show_in_sequence", puma, sequence=["joint1=0:1:3", "joint2=0:1:2"])
     assert len(one_by_one.q) == 6
-    with pytest.raises(ModelError, match="equal divisions"):
+    with pytest.raises(ModelError, match="equal numbers of divisions"):
         call("show_robot", puma, ranges=["joint1=0:1:3", "joint2=0:1:2"])
     assert len(call("show_robot", puma, ranges=["joint1=0:1:3"], display="single").q) == 1
 

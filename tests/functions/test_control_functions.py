@@ -11,7 +11,7 @@ from core.errors import ModelError
 from core.files import load, save
 from core.functions import Context, call
 from core.functions.diagrams import Diagram
-from core.functions.results import Matrix, Message, PoseSequence, Table, leaves
+from core.functions.results import Matrix, Message, PoseSequence, Table, leaf_results
 from core.model import Parameter
 from core.simulation import simulate
 from resources import EXAMPLES
@@ -24,7 +24,7 @@ def model():
 
 
 def parts(result, kind):
-    return [part for part in leaves(result) if isinstance(part, kind)]
+    return [part for part in leaf_results(result) if isinstance(part, kind)]
 
 
 def test_a_linear_system_has_matrices_poles_zeros_and_responses(model, tmp_path):
@@ -82,7 +82,7 @@ def test_trim_from_the_command_line(model, tmp_path, capsys):
     assert "One input too few" in (tmp_path / "point.txt").read_text()
     assert cli([*line[:-1], "x.tau=-1:1"]) == 1
     out, error = capsys.readouterr()
-    assert "Bounds act: x.tau" in error
+    assert "Active bounds: x.tau" in error
     assert "The nearest point" in out
     assert cli(["trim", str(file), "--free", "x.tua"]) != 0
     assert "x.tau" in capsys.readouterr().err

@@ -11,11 +11,11 @@ from app.document.session import Session
 from app.panels.functions.panel import FunctionPanel
 from app.panels.output.panel import OutputPanel
 from app.preferences.settings import Settings
-from app.runs.answers import Answers
+from app.runs.answers import ResultUpdater
 from core.files import load
 from core.functions import Context, call
 from core.functions.context import Cancelled
-from core.functions.results import Formulas, Message, leaves
+from core.functions.results import Formulas, Message, leaf_results
 from core.functions.subjects import symbols
 from core.symbolic.forms import Symbol
 from resources import EXAMPLES
@@ -37,7 +37,7 @@ def context(seen, name="puma560.kst", **more):
 
 
 def labels(result):
-    return [part.label for part in leaves(result) if isinstance(part, Formulas)]
+    return [part.label for part in leaf_results(result) if isinstance(part, Formulas)]
 
 
 def test_a_report_shows_each_result_as_soon_as_it_is_there():
@@ -84,7 +84,7 @@ def test_a_derivation_stops_between_entries_when_asked(after):
 def window(qtbot, tmp_path):
     session, jobs = Session(load(EXAMPLES / "puma560.kst")), Jobs()
     settings = Settings(tmp_path / "settings.ini")
-    answers = Answers(session, jobs)
+    answers = ResultUpdater(session, jobs)
     panels = FunctionPanel(session, jobs, answers, settings), OutputPanel(session, answers, settings)
     for panel in panels:
         qtbot.addWidget(panel)
@@ -98,14 +98,14 @@ def window(qtbot, tmp_path):
 @pytest.fixture
 def each_seen(monkeypatch, window):
     """The derivation goes on when the window has taken what it showed, however fast the machine is."""
-    taken, show = threading.Event(), jobs_module._Ticket.show
+    taken, show = threading.Event(), jobs_module._JobState.show
 
     def show_and_wait(ticket, made):
         taken.clear()
         show(ticket, made)
         assert taken.wait(30)
 
-    monkeypatch.setattr(jobs_module._Ticket, "show", show_and_wait)
+    monkeypatch.setattr(jobs_module._JobState, "show", show_and_wait)
     window[0]._session.produced.connect(lambda _: taken.set())
 
 
@@ -118,7 +118,7 @@ def test_one_card_grows_and_ends_whole(qtbot, window):
     def note():
         """What stands on the card: the matrices, and how many entries are still awaited."""
         card = output.cards[0]
-        waiting = sum(WAITING in row for part in leaves(card.result) for row in part.entries)
+        waiting = sum(WAITING in row for part in leaf_results(card.result) for row in part.entries)
         shown.append((tuple(labels(card.result)), waiting, len(card._parts)))
 
     job = functions.run()
@@ -132,13 +132,13 @@ def test_one_card_grows_and_ends_whole(qtbot, window):
     assert any(waiting for _, waiting, _ in shown)
     assert all(len(names) == parts for names, _, parts in shown)
     assert labels(output.cards[0].result) == list(whole)
-    assert not any(WAITING in row for part in leaves(output.cards[0].result) for row in part.entries)
+    assert not any(WAITING in row for part in leaf_results(output.cards[0].result) for row in part.entries)
     assert len(output.cards[0]._parts) == 4
 
 
 def test_a_stopped_card_keeps_what_was_there_and_says_so(qtbot, window):
     functions, output = window
-    functions.choose("symbolic_dynamics")
+    functions.open_function("symbolic_dynamics")
     job = functions.run()
     job.grown.connect(lambda _: functions.stop())
     with qtbot.waitSignal(job.ended):
@@ -149,7 +149,7 @@ def test_a_stopped_card_keeps_what_was_there_and_says_so(qtbot, window):
 
 def test_two_runs_have_two_cards(qtbot, window):
     functions, output = window
-    functions.choose("symbolic_dynamics")
+    functions.open_function("symbolic_dynamics")
     for _ in range(2):
         with qtbot.waitSignal(functions.run().ended):
             pass

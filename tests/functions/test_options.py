@@ -176,7 +176,7 @@ def test_what_a_person_chooses_from_is_told_apart(function):
     """Also by those who do not see the difference of “c” and “C”."""
     for option in function.options:
         if isinstance(option, Choice):
-            shown = [option.title_of(choice).casefold() for choice in option.choices]
+            shown = [option.choice_label(choice).casefold() for choice in option.choices]
             assert len(set(shown)) == len(shown), option.id
 
 
@@ -195,7 +195,7 @@ def test_a_number_of_several_that_is_missing_or_wrong_is_named(context):
 
 def test_texts_that_are_lists_add_up(context):
     option = Text("columns", "Columns", joined=", ")
-    assert option.many
+    assert option.is_repeatable
     assert option.coerce(["a=1", "b=2, c=3"], context) == "a=1, b=2, c=3" == option.coerce("a=1, b=2, c=3", context)
     with pytest.raises(ModelError, match="A string is needed"):
         Text("label", "Label").coerce(["a", "b"], context)

@@ -7,7 +7,7 @@ import math
 import pytest
 
 import kinetostat as ks
-from core.functions.results import Message, Report, Table, tables
+from core.functions.results import Message, Report, Table, tables_in_result
 from core.functions.text import Amount, Column
 from kinetostat import linkage
 
@@ -24,7 +24,7 @@ def test_cells_are_numbers():
 def test_a_report_has_its_first_table_and_data_for_json():
     assert REPORT.to_table() is TABLE
     assert Report(parts=(Message(text="None."),)).to_table() is None
-    assert tables(Report(parts=(REPORT, REPORT))) == [TABLE, TABLE]
+    assert tables_in_result(Report(parts=(REPORT, REPORT))) == [TABLE, TABLE]
     data = json.loads(json.dumps(REPORT.to_data()))
     assert data["parts"][1]["rows"][0] == ["joint1", {"value": 0.5, "dimension": "angle"}]
 

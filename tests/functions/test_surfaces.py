@@ -12,7 +12,7 @@ from app.document.session import Session
 from app.panels.console.panel import ConsolePanel
 from app.panels.functions.panel import FunctionPanel
 from app.preferences.settings import Settings
-from app.runs.answers import Answers
+from app.runs.answers import ResultUpdater
 from core.files import load
 from core.functions import FUNCTIONS
 from core.functions.results import to_json
@@ -138,15 +138,15 @@ def settings(tmp_path):
 
 def from_panel(qtbot: QtBot, session, settings, function, options):
     jobs = Jobs()
-    panel = FunctionPanel(session, jobs, Answers(session, jobs), settings)
+    panel = FunctionPanel(session, jobs, ResultUpdater(session, jobs), settings)
     qtbot.addWidget(panel)
     produced, told = [], []
     session.produced.connect(produced.append)
     session.message.connect(lambda severity, text: told.append(text))
-    panel.choose(function)
+    panel.open_function(function)
     panel.form.show_options(options)
     assert panel.run() is not None, panel.form.note.words
-    qtbot.waitUntil(lambda: not jobs.running)
+    qtbot.waitUntil(lambda: not jobs.unfinished_jobs)
     assert not told
     session.produced.disconnect(produced.append)
     panel.close()
@@ -160,7 +160,7 @@ def from_console(qtbot: QtBot, session, settings, call):
     produced = []
     session.produced.connect(produced.append)
     assert console.submit(call)
-    qtbot.waitUntil(lambda: not console.interpreter.running)
+    qtbot.waitUntil(lambda: not console.interpreter.is_running)
     session.produced.disconnect(produced.append)
     console.close()
     assert produced, console.transcript.toPlainText()

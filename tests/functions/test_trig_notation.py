@@ -5,19 +5,19 @@ import sys
 
 import pytest
 
-from app.formulas.layout import Hand
+from app.formulas.layout import Typesetter
 from core.files import load
 from core.functions import Context, call
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
-from core.symbolic.notation import write_short
+from core.symbolic.notation import set_short_trig
 from resources import EXAMPLES
 
 
 @pytest.fixture(autouse=True)
 def short_again():
     yield
-    write_short(True)
+    set_short_trig(True)
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_code_is_always_in_full(context):
 def test_formulas_on_cards_are_set_so(context, qapp):
     def letters():
         form = call("derive", context, what="J").entries[0][1]
-        return "".join(piece.text for token in Hand(17.0).tokens(form) for piece in token.pieces)
+        return "".join(piece.text for token in Typesetter(17.0).form_tokens(form) for piece in token.pieces)
 
     assert "sin" not in letters()
     call("trig_notation", context, notation="full")

@@ -14,8 +14,13 @@ from scipy.special import ellipj, ellipk
 
 import kinetostat as ks
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.identification.sensitivities.start_state_derivatives import independent_speeds
-from core.identification.shooting import Shooting, closed, displacements, independent_motions
+from core.identification.sensitivities.start_state_derivatives import choose_independent_speeds
+from core.identification.shooting import (
+    MultipleShooting,
+    close_displaced_pose,
+    displacements_from_base,
+    motions_of_independent_speeds,
+)
 
 LENGTH, ROD, WIDTH, G = 0.8, 0.3, 0.5, 9.81
 ACROSS = 0.02
@@ -95,8 +100,8 @@ def shooting(segments=2):
     t, seen = data["time"], np.column_stack([data["bar.position.x"], data["bar.position.z"]])
     options = {"method": "rk853", "rtol": 1e-11, "atol": 1e-12, "max_steps": 100_000}
     outputs = ("bar.position.x", "bar.position.z")
-    problem = Shooting(mech, ("m",), outputs, t, seen, free=("left.wy.q", "left.wx.q", "left.wy.v"), q0={}, v0={},
-                       segments=segments, torque=None, options=options)  # fmt: skip
+    problem = MultipleShooting(mech, ("m",), outputs, t, seen, free=("left.wy.q", "left.wx.q", "left.wy.v"), q0={},
+                       v0={}, segments=segments, torque=None, options=options)  # fmt: skip
     return problem, mech
 
 
@@ -129,12 +134,12 @@ def test_a_pose_by_displacements_closes_the_loops_and_has_them():
     rng = np.random.default_rng(1)
     constraints = PositionConstraints(mech.compiled, None, 0.0)
     G = mech.constraint_jacobian(base)
-    along = independent_speeds(mech, mech.parameter_values(), 0.0, G, (), ())
-    values = displacements(mech, base, base)[along] + 0.3 * rng.normal(size=len(along))
-    q = closed(mech, base, along, values, base, None, 0.0)
+    along = choose_independent_speeds(mech, mech.parameter_values(), 0.0, G, (), ())
+    values = displacements_from_base(mech, base, base)[along] + 0.3 * rng.normal(size=len(along))
+    q = close_displaced_pose(mech, base, along, values, base, None, 0.0)
     np.testing.assert_allclose(mech.constraint_residual(q), 0.0, atol=1e-11)
-    np.testing.assert_allclose(displacements(mech, base, q)[along], values, atol=1e-12)
-    B = independent_motions(constraints, q, along)
+    np.testing.assert_allclose(displacements_from_base(mech, base, q)[along], values, atol=1e-12)
+    B = motions_of_independent_speeds(constraints, q, along)
     np.testing.assert_allclose(mech.constraint_jacobian(q) @ B, 0.0, atol=1e-12)
     np.testing.assert_allclose(B[along], np.eye(len(along)), atol=0.0)
 
@@ -144,4 +149,4 @@ def test_start_values_that_cannot_be_are_refused():
     base = mech.rest()
     far = np.full(mech.nv, np.nan)
     with pytest.raises(ks.AssemblyError, match="loops do not close"):
-        closed(mech, base, [0], far[:1], base, None, 0.0)
+        close_displaced_pose(mech, base, [0], far[:1], base, None, 0.0)

@@ -9,8 +9,8 @@ import pytest
 
 import kinetostat as ks
 from benchmarks.identification import KINDS, outcome
-from core.identification.consistent_parameters import pseudo_inertia
-from core.identification.identify import identify_motion, with_values
+from core.identification.consistent_parameters import pseudo_inertia_matrices
+from core.identification.identify import identify_motion, model_with_values
 from core.identification.measured_motion import MeasuredMotion
 from resources import EXAMPLES
 
@@ -82,7 +82,7 @@ def test_bodies_found_can_be_though_noise_is_large():
     values = dict(zip(found.parameters.names, found.values, strict=True))
     for k in range(1, 7):
         ten = [values[f"link{k}.{part}"] for part in ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")]
-        assert np.min(np.linalg.eigvalsh(pseudo_inertia(np.array(ten)))) > 0.0
+        assert np.min(np.linalg.eigvalsh(pseudo_inertia_matrices(np.array(ten)))) > 0.0
         assert values[f"joint{k}.damping"] >= 0.0 <= values[f"joint{k}.friction"]
     assert not [f for f in ks.check(found.model) if f.severity == "error"]
 
@@ -90,7 +90,7 @@ def test_bodies_found_can_be_though_noise_is_large():
 def test_values_of_the_model_put_into_it_change_nothing():
     mech = example("puma560")
     known = mech.linear_parameters(KINDS)
-    same = ks.Mechanism(with_values(mech.model, known, known.values))
+    same = ks.Mechanism(model_with_values(mech.model, known, known.values))
     q, v, a = moved(mech, 20)[1:]
     np.testing.assert_allclose(same.inverse_dynamics(q, v, a), mech.inverse_dynamics(q, v, a), rtol=0.0, atol=1e-10)
 
@@ -104,10 +104,12 @@ def test_a_loop_is_identified_from_its_crank():
         mech, {"time": t, f"{crank}.q": angle, f"{crank}.tau": np.cos(t)}, kinds=("inertia",), held_back=0.0
     )
     assert first.forces == (crank,)
-    from core.identification.measured_motion import measured_motion
-    from core.identification.measured_trace import trace_of
+    from core.identification.measured_motion import prepare_measured_motion
+    from core.identification.measured_trace import build_trace
 
-    motion = measured_motion(mech, trace_of(mech, {"time": t, f"{crank}.q": angle, f"{crank}.tau": np.cos(t)}))
+    motion = prepare_measured_motion(
+        mech, build_trace(mech, {"time": t, f"{crank}.q": angle, f"{crank}.tau": np.cos(t)})
+    )
     tau = mech.inverse_dynamics(motion.q, motion.v, motion.a, actuators=(crank,))
     exact = dataclasses.replace(motion, tau=tau)
     found = identify_motion(mech, exact, kinds=("inertia",), method="ordinary")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from core.joints.kind import JointKind, parallel
+from core.joints.kind import JointKind, parallel_axes_residuals
 from core.joints.pose_law import PoseLawJoint
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import Measured
@@ -55,7 +55,7 @@ class Parabola(JointKind):
         x, y, z = X_ab.position
         R, slope = X_ab.rotation, self.slope(x)
         askew = over(minus(R.y.x, times(slope, R.x.x)), self.arc(x))
-        return [minus(y, times(0.5 * CURVATURE, times(x, x))), z, *parallel(R), askew]
+        return [minus(y, times(0.5 * CURVATURE, times(x, x))), z, *parallel_axes_residuals(R), askew]
 
     def measure(self, X_ab):
         return Measured((X_ab.position.x,), (Force(ZERO, X),))

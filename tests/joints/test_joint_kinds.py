@@ -8,9 +8,9 @@ import pytest
 from core.errors import ModelError
 from core.files.formats import dumps, loads
 from core.joints import JOINT_KINDS, Free, Planar, Revolute, Spherical, Universal
-from core.joints.kind import JointKind, Reversed
+from core.joints.kind import JointKind, ReversedJoint
 from core.kinds import Kinds
-from core.mechanics.kinematics import span
+from core.mechanics.kinematics import combine_columns
 from core.model import Body, Joint, Model
 from core.numerics.spatial.pose import IDENTITY, Pose
 from core.numerics.spatial.rotation import about_x, about_z, from_quaternion
@@ -26,7 +26,7 @@ h = 1e-6
 
 def law_of(kind, is_reversed=False):
     law = kind.read(AXIS, SECOND, PITCH)[0]
-    return Reversed(law) if is_reversed else law
+    return ReversedJoint(law) if is_reversed else law
 
 
 def states(kind, count=10):
@@ -50,7 +50,7 @@ def matrix(X):
 
 
 def velocity(law, q, v):
-    return six(span(law.subspace(numbers(q)), numbers(v))) if law.nv else np.zeros(6)
+    return six(combine_columns(law.subspace(numbers(q)), numbers(v))) if law.nv else np.zeros(6)
 
 
 def displaced(X_ab, k, step):

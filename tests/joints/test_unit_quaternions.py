@@ -10,7 +10,7 @@ from core.joints import quaternions as arrays
 def test_a_quaternion_of_any_length_becomes_one_of_length_one(recwarn, scale):
     quaternions = np.array([[1.0, -2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 0.0]])
     quaternions[0] *= scale
-    unit = arrays.unit(quaternions)
+    unit = arrays.normalise_quaternion(quaternions)
     np.testing.assert_allclose(unit[0], np.array([1.0, -2.0, 3.0, 4.0]) / np.sqrt(30.0), rtol=1e-14)
     np.testing.assert_array_equal(unit[1], (0.0, 0.0, 0.0, 1.0))
     assert not recwarn.list

@@ -189,7 +189,7 @@ def test_tables_of_blocks_give_the_same_numbers(seed):
     whole = Mechanism(model)
     q, v, u = state(whole, seed)
     limit, machine_symbols.LONG = machine_symbols.LONG, 0
-    programs.forget()
+    programs.drop_programs()
     try:
         parts = Mechanism(model)
         for _ in range(2):
@@ -206,7 +206,7 @@ def test_tables_of_blocks_give_the_same_numbers(seed):
             assert parts.ready
     finally:
         machine_symbols.LONG = limit
-        programs.forget()
+        programs.drop_programs()
 
 
 def test_coupled_joints_move_as_one():

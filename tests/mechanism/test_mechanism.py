@@ -108,7 +108,7 @@ def test_code_is_shared_as_long_as_a_mechanism_has_it():
     assert Mechanism(pendulum()).compiled.program is mech.compiled.program
     gc.collect()
     assert left() is None
-    program.forget()
+    program.drop_programs()
     assert Mechanism(pendulum()).compiled.program is not mech.compiled.program
 
 
@@ -260,7 +260,7 @@ def test_no_gravity():
 
 
 def test_machine_code_follows_the_interpreter_and_agrees():
-    program.forget()
+    program.drop_programs()
     mech = Mechanism(tree(9, damping=0.1, friction=0.2, stiffness=0.3))
     q, v, u = state(mech)
     functions = ("forward_dynamics", "inverse_dynamics", "mass_matrix", "poses", "energy", "bias", "wrenches", "rate")
@@ -317,13 +317,13 @@ def test_long_chains_are_linear_and_right(count):
 
 
 def test_machine_code_arrives_in_the_background():
-    background.resume()
-    program.forget()
+    background.resume_compilation()
+    program.drop_programs()
     mech = Mechanism(tree(12, ("revolute",), 3))
     q, v, u = state(mech)
     before = mech.forward_dynamics(q, v, u)
     compiled = threading.Event()
-    background.submit(compiled.set)
+    background.submit_job(compiled.set)
     assert compiled.wait(60.0)
     assert mech.ready
     assert isinstance(mech.compiled.evaluator("forward_dynamics").code, MachineCode)

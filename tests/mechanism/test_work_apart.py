@@ -19,7 +19,7 @@ from core.files import load, loads
 from core.joints import JOINT_KINDS
 from core.kinds import register
 from core.mechanism import Mechanism
-from core.mechanism.work_apart import Stopped, work_apart
+from core.mechanism.work_apart import WorkStoppedError, run_in_worker
 from core.model import fields
 from resources import EXAMPLES
 from tests.joints.made_up_kinds import Parabola
@@ -34,7 +34,7 @@ def process():
     made = WorkProcess()
     yield made
     made.close()
-    assert made.id is None
+    assert made.process_id is None
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def masses(mech, line, q):
 
 
 def waits(mech, line, heeds):
-    while not (heeds and line.asked()):
+    while not (heeds and line.should_stop()):
         time.sleep(0.01)
     return "so far"
 
@@ -69,7 +69,7 @@ def unpicklable(mech, line):
 def test_what_comes_of_it_is_that_of_here_with_the_machine_of_whoever_asked(process, four_bar):
     heard = []
     q = four_bar.rest()
-    mech, M = work_apart(process, four_bar, partial(masses, q=q), hear=heard.append)
+    mech, M = run_in_worker(process, four_bar, partial(masses, q=q), hear=heard.append)
     assert mech is four_bar
     np.testing.assert_array_equal(M, four_bar.mass_matrix(q))
     assert heard[0] == Progress(0.5, "half")
@@ -82,19 +82,19 @@ def test_an_operating_point_is_found_as_here(process, four_bar):
     problem["crank_pin.q"].fixed(0.6)
     problem["crank_pin.tau"].free()
     here = problem.solve()
-    there = work_apart(process, four_bar, problem.work())
+    there = run_in_worker(process, four_bar, problem.work())
     assert there.mech is four_bar
     assert there.values == pytest.approx(here.values, rel=1e-12)  # linear algebra has another number of threads
     np.testing.assert_allclose(there.q, here.q, rtol=1e-12)
     np.testing.assert_allclose(there.system.A, here.system.A, rtol=1e-9, atol=1e-9)
-    assert there.verdict == here.verdict
+    assert there.summary_text == here.summary_text
 
 
 def test_errors_come_as_they_are(process, four_bar):
     with pytest.raises(KinetostatError) as here:
         fails(four_bar, None)
     with pytest.raises(type(here.value)) as there:
-        work_apart(process, four_bar, fails)
+        run_in_worker(process, four_bar, fails)
     assert str(there.value) == str(here.value)
 
 
@@ -117,13 +117,13 @@ def test_every_error_travels(kind):
 @signals
 def test_a_crash_is_said_and_the_next_work_is_done(process, four_bar):
     with pytest.raises(SimulationError, match="ended unexpectedly .signal 11"):
-        work_apart(process, four_bar, ends)
-    assert work_apart(process, four_bar, partial(masses, q=four_bar.rest()))[0] is four_bar
+        run_in_worker(process, four_bar, ends)
+    assert run_in_worker(process, four_bar, partial(masses, q=four_bar.rest()))[0] is four_bar
 
 
 def test_what_cannot_travel_is_an_error_and_no_silence(process, four_bar):
     with pytest.raises((AttributeError, TypeError, pickle.PicklingError), match="lambda|local"):
-        work_apart(process, four_bar, unpicklable)
+        run_in_worker(process, four_bar, unpicklable)
 
 
 @pytest.mark.parametrize("heeds", [True, False])
@@ -132,15 +132,15 @@ def test_stop_is_heard_soon_and_work_that_heeds_it_gives_what_it_has(process, fo
 
     def stop():
         begun.append(time.monotonic())
-        return process.busy and len(begun) > 20
+        return process.is_busy and len(begun) > 20
 
     work = partial(waits, heeds=heeds)
     began = time.monotonic()
     if heeds:
-        assert work_apart(process, four_bar, work, cancelled=stop, patience=HEARD) == "so far"
+        assert run_in_worker(process, four_bar, work, cancelled=stop, patience=HEARD) == "so far"
     else:
-        with pytest.raises(Stopped):
-            work_apart(process, four_bar, work, cancelled=stop)
+        with pytest.raises(WorkStoppedError):
+            run_in_worker(process, four_bar, work, cancelled=stop)
     assert time.monotonic() - began < 2 * HEARD
 
 
@@ -158,8 +158,8 @@ def test_machines_with_kinds_of_people_go_along_and_those_of_the_console_are_ask
         text = (EXAMPLES / "pendulum.kst").read_text(encoding="utf-8").replace("kind: continuous", f"kind: {kind.name}")
         mech = Mechanism(loads(text))
         q = np.full(mech.nq, 0.2)
-        found, M = work_apart(process, mech, partial(masses, q=q))
+        found, M = run_in_worker(process, mech, partial(masses, q=q))
         assert found is mech
         np.testing.assert_array_equal(M, mech.mass_matrix(q))
-        assert (process.id is not None) is apart
+        assert (process.process_id is not None) is apart
     process.close()

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.model import DHChain, DHRow, Limit, Model, Parameter, Pose
-from core.model.chains import expand, negative, split_offset
+from core.model.chains import expand_chain, negate, split_offset
 from core.model.formula.expression import evaluate, parse
-from core.model.parameters import value_of
+from core.model.parameters import evaluate_field
 
 VALUES = {"l1": 0.7, "phi": -1.1}
 LENGTH = st.one_of(st.floats(-2, 2), st.sampled_from(("l1", "l1/2 - 0.3", "-l1", "400 mm")))
@@ -36,7 +36,7 @@ def shift(x=0.0, y=0.0, z=0.0):
 
 
 def number(value):
-    return float(value_of(value, VALUES))
+    return float(evaluate_field(value, VALUES))
 
 
 def textbook(chain, q):
@@ -60,7 +60,7 @@ def placed(pose):
 
 def expanded(chain, q):
     """The tool's pose through the joints' frames: X_a · joint(q) · X_b⁻¹, axis z."""
-    bodies, joints, frames = expand(chain)
+    bodies, joints, frames = expand_chain(chain)
     coordinates = dict(zip([j.name for j in joints if j.kind != "fixed"], q, strict=True))
     total = np.eye(4)
     for joint in joints:
@@ -93,7 +93,7 @@ def test_expansion_is_the_product_of_the_textbook(convention, rows_q, base, tool
 
 def test_names_and_order():
     chain = DHChain(name="arm", prefix="left_", parent="body", rows=(DHRow(), DHRow(kind="prismatic")))
-    bodies, joints, frames = expand(chain)
+    bodies, joints, frames = expand_chain(chain)
     assert [body.name for body in bodies] == ["left_base", "left_link1", "left_link2"]
     assert [(j.name, j.kind, j.parent, j.child) for j in joints] == [
         ("left_base_joint", "fixed", "body", "left_base"),
@@ -128,7 +128,7 @@ def test_variables():
 
 @given(st.one_of(LENGTH, ANGLE))
 def test_negative(value):
-    assert number(negative(value)) == pytest.approx(-number(value), abs=1e-300)
+    assert number(negate(value)) == pytest.approx(-number(value), abs=1e-300)
 
 
 @pytest.mark.parametrize(

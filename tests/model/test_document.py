@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from core.errors import ExpressionError, KinetostatError, ModelError
 from core.model import Body, Box, DHChain, DHRow, Frame, Joint, Limit, Material, Mimic, Model, Parameter, Pose
 from core.model.formula.expression import evaluate, parse
-from core.model.parameters import environment, parameters_in_order
-from core.model.units import SI, UNITS, display
+from core.model.parameters import parameter_values, sort_parameters
+from core.model.units import SI, UNITS, display_unit
 
 A, B = Body(name="a"), Body(name="b")
 HINGE = Joint(name="hinge", parent="a", child="b")
@@ -52,7 +52,7 @@ REFUSED = [
         "parameter 'x', value",
         "The name 'y' is not defined",
     ),
-    (lambda: Model(parameters=(Parameter(name="x", value="y"), Parameter(name="y", value="x"))), "parameter", "circle"),
+    (lambda: Model(parameters=(Parameter(name="x", value="y"), Parameter(name="y", value="x"))), "parameter", "cycle"),
     (lambda: Model(parameters=(Parameter(name="x", value="x"),)), "parameter 'x', value", "x → x"),
 ]
 
@@ -119,14 +119,14 @@ def test_parameters_follow_one_another_in_any_order():
 def test_order_puts_each_after_what_it_uses(order):
     chain = [Parameter(name="p0", value=1.0)] + [Parameter(name=f"p{i}", value=f"p{i - 1} + p0") for i in range(1, 8)]
     shuffled = [chain[i] for i in order]
-    found = [parameter.name for parameter in parameters_in_order(shuffled)]
+    found = [parameter.name for parameter in sort_parameters(shuffled)]
     assert found == [f"p{i}" for i in range(8)]
-    assert environment(shuffled)["p7"] == 8.0
+    assert parameter_values(shuffled)["p7"] == 8.0
 
 
 def test_long_chains_of_parameters_are_no_recursion():
     many = [Parameter(name="p0", value=1.0)] + [Parameter(name=f"p{i}", value=f"p{i - 1}") for i in range(1, 3000)]
-    assert environment(reversed(many))["p2999"] == 1.0
+    assert parameter_values(reversed(many))["p2999"] == 1.0
 
 
 # ------------------------------------------------------------------------------------- units
@@ -161,7 +161,7 @@ def test_every_unit_measures_a_known_dimension():
 @pytest.mark.parametrize("degrees", [True, False])
 @pytest.mark.parametrize("millimetres", [True, False])
 def test_shown_units(dimension, degrees, millimetres):
-    shown = display(dimension, degrees=degrees, millimetres=millimetres)
+    shown = display_unit(dimension, degrees=degrees, millimetres=millimetres)
     wanted = 1.0
     if degrees and dimension.startswith("ang"):
         wanted = math.pi / 180

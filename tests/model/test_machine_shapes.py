@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from core.files import dumps, loads, write
-from core.files.meshes.body_inertia import inertia_of
+from core.files import dumps, format_model, loads
+from core.files.meshes.body_inertia import body_inertia
 from core.model import Arrow, Beam, Body, Coil, Gearwheel, Model, Parameter, Pipe
-from core.model.formula.evaluation import Numbers
+from core.model.formula.evaluation import FieldEvaluator
 from viz.drawlist.shape_forms import shape_geometry
-from viz.meshes.meshes import mesh
+from viz.meshes.meshes import get_mesh
 
 RHO = 1000.0
 
 
 def mass_of(shape):
-    found = inertia_of(Body(name="b", density=RHO, shapes=(shape,)), Numbers({}, ""))
+    found = body_inertia(Body(name="b", density=RHO, shapes=(shape,)), FieldEvaluator({}, ""))
     return float(found.mass), found.tensor
 
 
@@ -49,7 +49,7 @@ def test_files_keep_them_and_urdf_says_what_it_leaves_out():
         bodies=(Body(name="b", mass=1.0, shapes=SHAPES),),
     )
     assert loads(dumps(model, "kst"), "kst") == model
-    words = [finding.text for finding in write(model, "urdf").findings]
+    words = [finding.text for finding in format_model(model, "urdf").findings]
     kinds = enumerate(("pipe", "beam", "gearwheel", "coil", "arrow"), 1)
     left_out = [text for text in words if text.startswith("URDF has no")]
     assert left_out == [f"URDF has no {kind}; shape {i} is left out." for i, kind in kinds]
@@ -65,5 +65,5 @@ def test_files_keep_them_and_urdf_says_what_it_leaves_out():
     ],
 )
 def test_they_are_drawn_in_their_size(shape, size):
-    low_high = np.array(mesh(shape_geometry(shape, "", {})).GetBounds()).reshape(3, 2)
+    low_high = np.array(get_mesh(shape_geometry(shape, "", {})).GetBounds()).reshape(3, 2)
     assert low_high[:, 1] - low_high[:, 0] == pytest.approx(size, rel=0.03)

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import kinetostat as ks
-from core.errors import near_misses
+from core.errors import suggest_names
 from core.files.native.reader import VERSION
 from core.functions import FUNCTIONS
 from core.model import CONSTRAINT_KINDS, FORCE_KINDS, JOINT_KINDS, SENSOR_KINDS, SHAPE_TYPES
@@ -43,20 +43,20 @@ def read(text, old="", new=""):
     ],
 )
 def test_words_of_other_programs(word, family, meant):
-    assert near_misses(word, family) == f"Did you mean {meant}?"
+    assert suggest_names(word, family) == f"Did you mean {meant}?"
 
 
 def test_every_word_of_ours_is_one():
     """The table names only what there is, so that a renaming does not leave it behind."""
     from app.cli.main import COMMANDS
-    from core.model.fields import fields_of
+    from core.model.fields import declared_fields
     from core.model.joints import Limit, Mimic
     from core.model.model import COLLECTIONS, Model
     from core.model.shapes import Pose
     from core.synonyms import _OTHERS
 
     elements = [Model, Pose, Limit, Mimic, *COLLECTIONS.values(), *SHAPE_TYPES.values()]
-    ours = {field.name for element in elements for field in fields_of(element)}
+    ours = {field.name for element in elements for field in declared_fields(element)}
     ours |= {*JOINT_KINDS, *FORCE_KINDS, *CONSTRAINT_KINDS, *SENSOR_KINDS, *SHAPE_TYPES, *COMMANDS, *FUNCTIONS}
     ours |= {option.id for function in FUNCTIONS.values() for option in function.options}
     ours |= {"world", "q", "v", "a", "tau", "rate", "omega", "alpha"}

@@ -6,7 +6,7 @@ import pytest
 import kinetostat as ks
 from core.files.native.reader import VERSION
 from core.model.formula.expression import evaluate, parse
-from core.model.shapes import pose_of
+from core.model.shapes import pose_from_matrix
 
 TURN = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
 
@@ -109,9 +109,9 @@ def test_poses():
     place, turned = ks.Pose(position=(1, 2, 3)), ks.Pose(rotation=(0, 0, np.pi / 2))
     for given, wanted in (
         ([1, 2, 3], place),
-        ([1, 2, 3, 0, 0, np.pi / 2], pose_of(X)),
+        ([1, 2, 3, 0, 0, np.pi / 2], pose_from_matrix(X)),
         (TURN, turned),
-        (X, pose_of(X)),
+        (X, pose_from_matrix(X)),
     ):
         assert joint(a=given).a == wanted
         assert in_file("a", np.asarray(given).tolist()) == wanted

@@ -11,8 +11,8 @@ from trimesh import Trimesh
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkFiltersCore import vtkTriangleFilter
 
-from core.files import dumps, loads, write
-from core.files.meshes.body_inertia import inertia_of
+from core.files import dumps, format_model, loads
+from core.files.meshes.body_inertia import body_inertia
 from core.kinds import Kinds
 from core.mechanism import Mechanism
 from core.model import (
@@ -30,15 +30,15 @@ from core.model import (
     Shape,
     new_elements,
 )
-from core.model.fields import ScalarKind, Value, VectorKind, fields_of, scalar
-from core.model.formula.evaluation import Numbers
-from core.model.shapes import Number, Point, Sizes
-from core.numerics.spatial.inertia import Inertia, Symmetric3, about_center, split
+from core.model.fields import ScalarKind, Value, VectorKind, declared_fields, scalar
+from core.model.formula.evaluation import FieldEvaluator
+from core.model.shapes import Number, Point, SizeEvaluator
+from core.numerics.spatial.inertia import Inertia, Symmetric3, inertia_from_center, split_inertia
 from core.numerics.spatial.scalar import Scalar, times, total
 from core.numerics.spatial.vector import ZERO
-from viz.drawlist.draw_list import items
+from viz.drawlist.draw_list import build_draw_list
 from viz.drawlist.shape_forms import shape_geometry, snap_points
-from viz.meshes.meshes import mesh
+from viz.meshes.meshes import get_mesh
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,12 +49,12 @@ class Egg(Shape):
     radius: Value = scalar("length", 0.05, "Radius across")
     half: Value = scalar("length", 0.08, "Half its height")
 
-    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+    def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
         a, c = sizes.number(self.radius), sizes.number(self.half)
         aa, cc = times(a, a), times(c, c)
         mass = times(times(density, 4.0 * np.pi / 3.0), times(aa, c))
         across = times(mass, times(0.2, total((aa, cc))))
-        return about_center(mass, ZERO, Symmetric3(across, across, times(0.4, times(mass, aa)), 0.0, 0.0, 0.0))
+        return inertia_from_center(mass, ZERO, Symmetric3(across, across, times(0.4, times(mass, aa)), 0.0, 0.0, 0.0))
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         a, c = number(self.radius), number(self.half)
@@ -78,14 +78,16 @@ RHO = 800.0
 
 def mass_of(shape: Shape) -> tuple[float, np.ndarray, np.ndarray]:
     """Mass, centre and entries of the tensor about it."""
-    mass, center, tensor = split(inertia_of(Body(name="b", density=RHO, shapes=(shape,)), Numbers({}, "")))
+    mass, center, tensor = split_inertia(
+        body_inertia(Body(name="b", density=RHO, shapes=(shape,)), FieldEvaluator({}, ""))
+    )
     return float(mass), np.array(center, dtype=float), np.array(tensor, dtype=float)
 
 
 def drawn(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
     """Points and triangles of the surface that is seen."""
     faces = vtkTriangleFilter()
-    faces.SetInputData(mesh(shape_geometry(shape, "", {})))
+    faces.SetInputData(get_mesh(shape_geometry(shape, "", {})))
     faces.Update()
     data = faces.GetOutput()
     points = vtk_to_numpy(data.GetPoints().GetData()).astype(float)
@@ -95,7 +97,7 @@ def drawn(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
 def enlarged(shape: Shape, factor: float) -> Shape:
     """With all lengths multiplied."""
     changes = {}
-    for field in fields_of(type(shape)):
+    for field in declared_fields(type(shape)):
         value = getattr(shape, field.name)
         if isinstance(field.kind, ScalarKind) and field.kind.dimension == "length":
             changes[field.name] = factor * value
@@ -185,18 +187,18 @@ def test_a_new_kind_goes_through_a_machine() -> None:
     inertia = m * (0.05**2 + 0.08**2) / 5.0 + m * 0.5**2
     assert mech.mass_matrix([0.0])[0, 0] == pytest.approx(inertia)
     assert mech.gravity([0.2])[0] == pytest.approx(m * 9.81 * 0.5 * np.sin(0.2))
-    found = next(item for item in items(model) if item.id == "shape/b/0")
-    box = np.array(mesh(found.geometry).GetBounds()).reshape(3, 2)
+    found = next(item for item in build_draw_list(model) if item.id == "shape/b/0")
+    box = np.array(get_mesh(found.geometry).GetBounds()).reshape(3, 2)
     assert box == pytest.approx(np.array([[-0.05, 0.05], [-0.05, 0.05], [-0.08, 0.08]]), abs=1e-6)
     assert loads(dumps(model, "kst"), "kst") == model
-    assert [f.text for f in write(model, "urdf").findings if "egg" in f.text] == [
+    assert [f.text for f in format_model(model, "urdf").findings if "egg" in f.text] == [
         "URDF has no egg; shape 1 is left out."
     ]
 
 
 def test_a_body_ends_where_its_new_shape_does() -> None:
     model = Model(bodies=(Body(name="b", mass=1.0, shapes=(Egg(pose=Pose(position=(0.2, 0.0, 0.0))),)),))
-    made, name = new_elements.frame_on(model, "b")
+    made, name = new_elements.add_frame(model, "b")
     assert made.find("frames", name).pose.position == pytest.approx((0.25, 0.0, 0.0))
 
 

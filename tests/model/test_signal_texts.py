@@ -4,7 +4,7 @@ import pytest
 
 import kinetostat as ks
 from core.model.edits import edits
-from core.model.signal_texts import Owners, names_in, text_with_new_names, unknown_names
+from core.model.signal_texts import NameOwners, names_in_text, rename_in_text, unknown_names
 
 MODEL = ks.Model(
     parameters=(ks.Parameter(name="k", value=2.0), ks.Parameter(name="deg_", value=1.0)),
@@ -16,7 +16,7 @@ MODEL = ks.Model(
     sensors=(ks.Sensor(name="reach", a="crank", b="arm.tip"),),
     forces=(ks.Force(name="spring", a="crank", b="arm.tip", stiffness="k"),),
 )
-OWNERS = Owners(MODEL)
+OWNERS = NameOwners(MODEL)
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_a_name_belongs_to_the_longest_name_it_begins_with(name, owner):
     ],
 )
 def test_names_are_found_where_functions_numbers_and_units_are_none(text, names):
-    assert names_in(text, OWNERS) == names
-    assert text_with_new_names(text, OWNERS, lambda name: name) == text
+    assert names_in_text(text, OWNERS) == names
+    assert rename_in_text(text, OWNERS, lambda name: name) == text
 
 
 def test_unknown_are_names_of_no_element():

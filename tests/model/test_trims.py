@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 import kinetostat as ks
-from core.model.differences import removal
+from core.model.differences import removal_consequences
 from core.model.edits import edits
-from core.model.trims import dimension_of_signal
+from core.model.trims import signal_dimension
 
 CART = ks.Model(
     name="cart",
@@ -44,7 +44,7 @@ def test_python_scripts_keep_them():
 def test_a_parameter_in_use_keeps_its_value_and_a_part_that_goes_is_named():
     without = edits.remove(MODEL, "parameters", "push")
     assert without.operating_points[0].rows[0].value == "2*3"
-    gone = removal(MODEL, "joints", "th")
+    gone = removal_consequences(MODEL, "joints", "th")
     assert gone.gone == ()  # what was asked stays
     (doubt,) = [each for each in ks.check(edits.remove(MODEL, "joints", "th")) if each.collection == "operating_points"]
     assert (doubt.name, doubt.field, doubt.severity) == ("pushed", "quantity", "warning")
@@ -78,7 +78,7 @@ def test_names_are_their_own_and_once():
     ],
 )
 def test_what_quantities_measure(quantity, dimension):
-    assert dimension_of_signal(CART, quantity) == dimension
+    assert signal_dimension(CART, quantity) == dimension
 
 
 def test_a_unit_that_cannot_be_is_doubted():
@@ -124,4 +124,4 @@ def test_what_is_left_without_questions_is_not_checked_once_more(monkeypatch):
     ],
 )
 def test_what_a_name_measures_and_no_formula(quantity, dimension):
-    assert dimension_of_signal(MODEL, quantity) == dimension
+    assert signal_dimension(MODEL, quantity) == dimension

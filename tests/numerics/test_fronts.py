@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from core.numerics import fronts, rank
-from core.numerics.fronts import Fronts, factorised_if_clear
+from core.numerics.fronts import FrontalFactorisation, factorise_if_rank_is_clear
 from core.numerics.tolerances import RANK_TOLERANCE
 
 
@@ -23,10 +23,10 @@ def matrix(seed: int) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(60))
 def test_ranks_null_spaces_and_least_solutions_are_those_of_singular_values(seed):
     G = matrix(seed)
-    found = Fronts(scipy.sparse.csr_array(G))
+    found = FrontalFactorisation(scipy.sparse.csr_array(G))
     sigma = np.linalg.svd(G, compute_uv=False)
     count = int(np.sum(sigma > RANK_TOLERANCE * sigma[0]))
-    N, S = found.motions, found.stresses.toarray()
+    N, S = found.null_space, found.left_null_space.toarray()
     target = np.random.default_rng(seed).normal(size=(len(G), 2))
     assert found.rank == count
     assert N.shape[1] == G.shape[1] - count
@@ -37,15 +37,17 @@ def test_ranks_null_spaces_and_least_solutions_are_those_of_singular_values(seed
     if not found.clear:  # nothing is solved by it
         return
     least = np.linalg.pinv(G, rcond=RANK_TOLERANCE) @ target
-    np.testing.assert_allclose(found.least(target), least, atol=1e-8 * max(1.0, np.abs(least).max()))
-    np.testing.assert_allclose(found.least(target[:, 0]), least[:, 0], atol=1e-8 * max(1.0, np.abs(least).max()))
+    np.testing.assert_allclose(found.solve_least_squares(target), least, atol=1e-8 * max(1.0, np.abs(least).max()))
+    np.testing.assert_allclose(
+        found.solve_least_squares(target[:, 0]), least[:, 0], atol=1e-8 * max(1.0, np.abs(least).max())
+    )
 
 
 @pytest.mark.parametrize("small", [1e-3, 1e-7, 1e-12])
 def test_only_where_singular_values_leave_no_doubt_it_is_believed(small):
     """Rows next to each other but for a small part: neither 1e-3 nor 1e-12 leaves a doubt, 1e-7 does."""
     G = np.kron(np.eye(30), [[1.0, 1.0, 0.0], [1.0, 1.0, small]])
-    found = factorised_if_clear(scipy.sparse.csr_array(G))
+    found = factorise_if_rank_is_clear(scipy.sparse.csr_array(G))
     if small == 1e-7:
         assert found is None
     else:
@@ -64,12 +66,12 @@ def chain(count: int) -> scipy.sparse.csr_array:
 def test_work_grows_with_the_entries(monkeypatch):
     """Entries of all fronts of a chain ten times as long: ten times as many."""
     entries: list[int] = []
-    eliminate = fronts._factorised_front
-    monkeypatch.setattr(fronts, "_factorised_front", lambda A, *more: entries.append(A.size) or eliminate(A, *more))
+    eliminate = fronts._factorise_front
+    monkeypatch.setattr(fronts, "_factorise_front", lambda A, *more: entries.append(A.size) or eliminate(A, *more))
     totals = []
     for count in (100, 1000):
         entries.clear()
-        found = Fronts(chain(count))
+        found = FrontalFactorisation(chain(count))
         assert found.rank == count
-        totals.append(sum(entries) + found.stresses.nnz)
+        totals.append(sum(entries) + found.left_null_space.nnz)
     assert totals[1] < 11.0 * totals[0]

@@ -135,7 +135,7 @@ def _way(view, joint: str):
             angles = begin + SLIP * np.linspace(0.0, 1.0, 6)
             ring = [grip.centre + grip.radius * (np.cos(a) * u + np.sin(a) * v) for a in angles]
             points = [np.array(view.scene.project(point)) / view.devicePixelRatioF() for point in ring]
-            pointer = view.pointer(QPointF(*np.round(points[0])))
+            pointer = view.to_pointer(QPointF(*np.round(points[0])))
             if view.handles.under(pointer) == part:
                 return points
     return None

@@ -144,7 +144,7 @@ def test_a_package_brings_a_kind_when_a_document_names_it_and_not_before(
     [
         ("own_package:Packaged", "raise RuntimeError('out of paint')", "RuntimeError: out of paint"),
         ("own_package:Other", SOURCE, "AttributeError"),
-        ("own_package:Packaged", SOURCE + "    def pose(self, q): return None\n", "its 'pose' fails"),
+        ("own_package:Packaged", SOURCE + "    def pose(self, q): return None\n", "member 'pose' fails"),
         ("own_package:Packaged", SOURCE.replace('"packaged"', '"boxed"'), "but provides 'boxed'"),
     ],
 )
@@ -166,9 +166,9 @@ def test_a_kind_that_no_other_process_can_import_is_refused_there_with_the_remed
     class Local(Parabola):
         name = "local"
 
-    assert kinds.kinds_for_other_processes([Parabola]) == (Parabola,)
+    assert kinds.check_importable_kinds([Parabola]) == (Parabola,)
     with pytest.raises(ks.KinetostatError, match=r"'local' was defined in the console.*into a separate module"):
-        kinds.kinds_for_other_processes([Local])
+        kinds.check_importable_kinds([Local])
 
 
 def test_families_that_are_not_open_take_no_kinds_of_people() -> None:
@@ -278,9 +278,9 @@ def test_what_has_no_exact_form_is_refused_by_name() -> None:
     ("suffix", "said"),
     [
         ("urdf", "joint 'j': URDF has no pin_in_slot joint"),
-        ("rob", "one DH chain and nothing else"),
-        ("csv", "one DH chain and nothing else"),
-        ("toml", "one DH chain and nothing else"),
+        ("rob", "can only contain one DH chain"),
+        ("csv", "can only contain one DH chain"),
+        ("toml", "can only contain one DH chain"),
     ],
 )
 def test_other_formats_refuse_it_by_name(tmp_path: Path, suffix: str, said: str) -> None:

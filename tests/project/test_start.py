@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.panels import panels
+from app.panels import declared_panels
 from core.mechanics.elements.constraints import CONSTRAINTS
 from core.mechanics.elements.forces import FORCES
 from core.programs.function_builder import FUNCTIONS
@@ -44,7 +44,7 @@ OTHERS = {
     "app.window",
 }
 """Rooms that answer other questions."""
-IN_FRONT = {place.id for place in panels() if not place.tab_with}
+IN_FRONT = {place.id for place in declared_panels() if not place.tab_with}
 """Panels that are seen at the start."""
 WATCHED = """
 import sys
@@ -61,8 +61,8 @@ dataclasses.dataclass = lambda *cls, **options: (
     defined.append(sys._getframe(1).f_globals["__name__"]), define(*cls, **options)
 )[1]
 from app.window import start
-frame = start.OpeningFrame.appear
-start.OpeningFrame.appear = lambda self: (frame(self), print("FRAME", *sys.modules), print("WORDS", self.words.text()))
+frame = start.SplashFrame.appear
+start.SplashFrame.appear = lambda self: (frame(self), print("FRAME", *sys.modules), print("WORDS", self.words.text()))
 from PySide6.QtWidgets import QApplication, QDockWidget
 style = QApplication.setStyleSheet
 QApplication.setStyleSheet = lambda self, sheet: (
@@ -154,10 +154,10 @@ def test_the_first_picture_waits_for_nothing_that_it_does_not_show():
         "app.panels.output.card",
     }
     assert among(loaded(lines), parts) == set()
-    made = {place.id for place in panels() if f"app.panels.{place.id}.panel" in loaded(lines)}
+    made = {place.id for place in declared_panels() if f"app.panels.{place.id}.panel" in loaded(lines)}
     assert made == IN_FRONT
     styled, docks = next(line.split()[1:] for line in lines if line.startswith("STYLED"))
-    assert int(docks) == len(panels()) < int(styled)  # the style sheet comes when everything is put together
+    assert int(docks) == len(declared_panels()) < int(styled)  # the style sheet comes when everything is put together
     assert loaded(lines, "DATACLASSES") == {"core.later"}  # whose methods are compiled when somebody calls them
     assert "HASTY True plain" in lines  # what smooths edges is made for the picture after it
     (read,) = (int(line.split()[-1]) for line in lines if line.startswith("SOURCES READ"))

@@ -10,7 +10,7 @@ import pytest
 from tests.sources import parsed
 
 ROOT = Path(__file__).parents[2]
-TIPS = {"as_tip", "headed_tip", "toolTip"}
+TIPS = {"escape_tip", "format_tip", "toolTip"}
 """Calls whose result is a tip already."""
 OWN_WORDS = {
     "dialogs/about.py",
@@ -65,7 +65,7 @@ def tips(name: str, call: ast.Call) -> Iterator[ast.expr]:
     yield from (keyword.value for keyword in call.keywords if keyword.arg == "toolTip")
 
 
-def test_tool_tips_are_made_by_as_tip():
+def test_tool_tips_are_made_by_escape_tip():
     wrong = [
         place
         for place, name, call in calls("app")
@@ -100,11 +100,11 @@ def test_markup_is_in_the_programs_own_words_only(name):
     assert places <= OWN_WORDS
 
 
-def test_titles_of_windows_are_made_by_as_title():
+def test_titles_of_windows_are_made_by_escape_title():
     wrong = [
         place
         for place, name, call in calls("app")
-        if name == "setWindowTitle" and not is_written_here(call.args[0]) and "as_title(" not in ast.unparse(call)
+        if name == "setWindowTitle" and not is_written_here(call.args[0]) and "escape_title(" not in ast.unparse(call)
     ]
     assert not wrong
 
@@ -112,7 +112,7 @@ def test_titles_of_windows_are_made_by_as_title():
 def test_letters_of_the_scene_are_no_formulas():
     inputs = [(place, call) for place, name, call in calls("viz") if name == "SetInput"]
     assert inputs
-    assert all("as_letters(" in ast.unparse(call) or ast.unparse(call.args[0]) == "words" for _, call in inputs)
+    assert all("escape_label(" in ast.unparse(call) or ast.unparse(call.args[0]) == "words" for _, call in inputs)
 
 
 def test_the_command_line_speaks_by_say():

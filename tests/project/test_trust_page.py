@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
 MB = 1_000_000
 
 
-def kind(each: regular_file.Kind) -> str:
+def kind(each: regular_file.FilePurpose) -> str:
     return f"{each.most // MB} MB"
 
 

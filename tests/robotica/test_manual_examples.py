@@ -7,7 +7,7 @@ import pytest
 
 import resources
 from core.errors import ExpressionError
-from core.functions.results import EllipsoidField, Formulas, Motion, PoseSequence, leaves
+from core.functions.results import EllipsoidField, Formulas, Motion, PoseSequence, leaf_results
 from core.robotica.commands import COMMANDS
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
@@ -69,16 +69,16 @@ def test_motion_as_in_the_reference(session, tmp_path):
     session.run('SaveResponse["sinres", {0, 5}, 0.01]')
     assert len((tmp_path / "sinres").read_text().splitlines()) == 502
     (driven,) = session.run('SimDrive["sinres", {trace}]')
-    assert next(part for part in leaves(driven) if isinstance(part, Motion)).trace
+    assert next(part for part in leaf_results(driven) if isinstance(part, Motion)).trace
     (arms,) = session.run('SimDrive["*", {arm}]')
-    assert next(part for part in leaves(arms) if isinstance(part, PoseSequence))
+    assert next(part for part in leaf_results(arms) if isinstance(part, PoseSequence))
     for line, curves in (
         ("SimPlot[t, {q1, q2}]", (("time", "joint1.q"), ("time", "joint2.q"))),
         ("SimPlot[t, q1]", (("time", "joint1.q"),)),
         ("SimPlot[q1, q2]", (("joint1.q", "joint2.q"),)),
     ):
         (plotted,) = session.run(line)
-        assert next(part for part in leaves(plotted) if isinstance(part, Motion)).curves == curves
+        assert next(part for part in leaf_results(plotted) if isinstance(part, Motion)).curves == curves
 
 
 def test_ellipsoids_as_in_the_reference(session):
@@ -90,7 +90,7 @@ def test_ellipsoids_as_in_the_reference(session):
     # the tool turns about the axis at the distance d2 and slides along its own: radii d2 and 1, scaled to 2 units long
     for ellipsoid, d2 in zip(field.ellipsoids, (3.0, 4.0, 5.0, 6.0, 7.0, 8.0), strict=True):
         np.testing.assert_allclose(sorted(ellipsoid.radii), [0.0, 1.0, d2], atol=1e-12)
-        assert field.drawn(field.ellipsoids.index(ellipsoid)).radii[0] == pytest.approx(1.0)
+        assert field.drawable_ellipsoid(field.ellipsoids.index(ellipsoid)).radii[0] == pytest.approx(1.0)
     (single,) = session.run("RElp[{{q1, 0, 90 Degree}, {d2, 3, 8}}, {single}]")
     assert len(single.ellipsoids) == 1
     session.run("d2 = 5")
@@ -129,7 +129,7 @@ def test_every_usage_that_help_quotes_runs(session, tmp_path, name):
     assert results
     assert usage.partition("[")[0] in COMMANDS
     assert not [
-        part for result in results for part in leaves(result) if isinstance(part, Formulas) and not part.entries
+        part for result in results for part in leaf_results(result) if isinstance(part, Formulas) and not part.entries
     ]
 
 

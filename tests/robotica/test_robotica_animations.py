@@ -10,8 +10,8 @@ import pytest
 import resources
 from app.panels.output.result_pictures import write_pictures
 from core.errors import ExpressionError, FileError, ModelError
-from core.functions.results import EllipsoidField, Motion, PoseSequence, Print, ViewRanges, leaves
-from core.robotica.animations import animation_of
+from core.functions.results import EllipsoidField, Motion, PoseSequence, Print, ViewRanges, leaf_results
+from core.robotica.animations import find_animation
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 
@@ -58,7 +58,7 @@ def test_animations_come_back_as_they_were(session, tmp_path, line):
         np.testing.assert_array_equal(other_mech.poses(np.array(q), p=p), mech.poses(np.array(q), p=p))
     if isinstance(shown, EllipsoidField):
         assert played.ellipsoids == shown.ellipsoids
-        assert played.drawn(2) == shown.drawn(2)
+        assert played.drawable_ellipsoid(2) == shown.drawable_ellipsoid(2)
 
 
 def test_a_run_is_an_animation_too(session, tmp_path):
@@ -122,7 +122,7 @@ def test_any_change_of_a_file_is_read_or_refused(session, tmp_path):
         path.write_text(json.dumps({**data, key: value}))
         with contextlib.suppress(FileError):
             session.run('LoadAnim["anim1"]')
-        assert animation_of(session.state.animation) is session.state.animation
+        assert find_animation(session.state.animation) is session.state.animation
 
     tried()
 
@@ -155,7 +155,7 @@ def test_planar_arms_are_looked_at_from_their_side(session, tmp_path):
 def test_pictures_of_poses_in_three_formats(session, tmp_path):
     session.run("SetRanges[{-3, 3}, {-3, 3}, {-1, 1}]")
     (shown,) = session.run('ShowRobot[{{q1, 0, 1, 2}}, {print, xprint -> "mine.svg", mprint}]')
-    prints = [part for part in leaves(shown) if isinstance(part, Print)]
+    prints = [part for part in leaf_results(shown) if isinstance(part, Print)]
     assert [Path(each.path).name for each in prints] == ["robotplot.pdf", "mine.svg", "mrobotplot.png"]
     assert isinstance(prints[0].of, PoseSequence)
     assert all(len(each.ranges) == 3 for each in prints)
@@ -170,7 +170,7 @@ def test_a_printed_trace_shows_the_way_of_the_tool_without_the_arm_too(session, 
     written = {}
     for option in ("trace, ", ""):
         (shown,) = session.run(f'SimDrive["*", {{{option}xprint -> "way.png", frame}}]')
-        (printed,) = [part for part in leaves(shown) if isinstance(part, Print)]
+        (printed,) = [part for part in leaf_results(shown) if isinstance(part, Print)]
         assert len(printed.trajectories) == bool(option)
         write_pictures(shown, session.context())
         written[option] = (tmp_path / "way.png").read_bytes()
@@ -180,7 +180,7 @@ def test_a_printed_trace_shows_the_way_of_the_tool_without_the_arm_too(session, 
 @pytest.mark.slow
 def test_pages_and_drawings_have_finer_pixels_and_say_so(session, tmp_path):
     (shown,) = session.run('ShowRobot[{{q1, 0, 1, 2}}, {print, xprint -> "mine.svg", mprint}]')
-    titles = [part.title for part in leaves(shown) if isinstance(part, Print)]
+    titles = [part.title for part in leaf_results(shown) if isinstance(part, Print)]
     assert ["pixels inside" in title for title in titles] == [True, True, False]
     write_pictures(shown, session.context())
     page, drawing = (tmp_path / "robotplot.pdf").read_bytes(), (tmp_path / "mine.svg").read_text()
@@ -190,9 +190,9 @@ def test_pages_and_drawings_have_finer_pixels_and_say_so(session, tmp_path):
 
 
 def test_a_page_says_where_its_objects_begin():
-    from viz.pictures.picture_files import pdf
+    from viz.pictures.picture_files import pdf_data
 
-    page = pdf(np.full((4, 6, 4), 128, dtype=np.uint8))
+    page = pdf_data(np.full((4, 6, 4), 128, dtype=np.uint8))
     start = int(page.split(b"startxref\n")[1].split()[0])
     assert page[start : start + 4] == b"xref"
     for number, line in enumerate(page[start:].split(b"\n")[3:8], 1):

@@ -7,7 +7,7 @@ import pytest
 
 import resources
 from core.errors import ExpressionError, KinetostatError
-from core.files.mathematica.meaning import ranges, shown
+from core.files.mathematica.meaning import format_tree, read_ranges
 from core.files.mathematica.syntax import parse, parse_all
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
@@ -110,7 +110,7 @@ def test_torques_keep_their_symbols(session, tmp_path):
         ("FKin[3]", 1, "takes no argument"),
         ("  MPrint[]", 3, "takes 1 to 3 arguments"),
         ("M . A[1]", 1, "A 2 × 2 matrix . a 4 × 4 matrix"),
-        ("M M", 1, "The matrix product is a point"),
+        ("M M", 1, "the matrix product with a point"),
         ("M + 1", 1, "same number of rows"),
         ("3 + Sin[M]", 5, "not matrices"),
         ("2 / M", 1, "Divide by one entry"),
@@ -185,7 +185,7 @@ def test_long_entries_are_told_by_their_length_where_that_is_wished(session):
     (found,) = session.run("M")
     assert "M[[1,1]] = … " not in found.to_text()
     short = found.to_text(longest=8)
-    assert "operations, on the card" in short
+    assert "operations, shown on the card" in short
     assert "I2 + 1/4 a2^2 m2" in short
 
 
@@ -208,7 +208,7 @@ def test_lists_have_names(session):
     "written", ["{q1, 0, 1}, {q2, 0, 1, 4}", "{q1, 0, 1}, {q2, 0, 1}, 4", "{q1, 0, 1, 4}, {q2, 0, 1}, 4"]
 )
 def test_divisions_may_be_given_once(session, written):
-    assert ranges(parse("{" + written + "}"), session.value_of) == [("q1", 0.0, 1.0, 4), ("q2", 0.0, 1.0, 4)]
+    assert read_ranges(parse("{" + written + "}"), session.symbol_value) == [("q1", 0.0, 1.0, 4), ("q2", 0.0, 1.0, 4)]
 
 
 def test_a_number_between_ranges_is_refused(session):
@@ -232,10 +232,10 @@ def test_places_are_counted_within_their_line_after_a_comment_of_several_lines()
     ],
 )
 def test_expressions_are_written_with_the_parentheses_they_need(source, text):
-    assert shown(parse(source)) == text
-    assert shown(parse(text)) == text
+    assert format_tree(parse(source)) == text
+    assert format_tree(parse(text)) == text
 
 
 def test_long_sums_are_written_without_recursion():
     text = " + ".join(f"a{k}" for k in range(5_000))
-    assert shown(parse(text)) == text
+    assert format_tree(parse(text)) == text

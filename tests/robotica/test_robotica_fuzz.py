@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.errors import FileError, KinetostatError
-from core.files.mathematica.meaning import number, shown
+from core.files.mathematica.meaning import evaluate_number, format_tree
 from core.files.mathematica.syntax import Binary, Name, Negative, Number, parse
 from core.functions.subjects.torque_file import read_torque_file
-from core.mechanics.elements.recorded_signals import table_of
+from core.mechanics.elements.recorded_signals import read_table
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 from resources import EXAMPLES
@@ -76,7 +76,7 @@ def test_mutated_torque_files(robot, tmp_path_factory, seed, changes):
     try:
         torques = read_torque_file(str(path))
         torques.check(robot.n)
-        missing = torques.unknown(robot, set())
+        missing = torques.unknown_symbols(robot, set())
     except FileError as error:
         check_message(error, path)
         return
@@ -90,7 +90,7 @@ def test_mutated_traces(tmp_path_factory, name, changes):
     path = tmp_path_factory.mktemp("traces") / f"changed.{name}"
     path.write_bytes(mutated(TRACES[name], changes))
     try:
-        names, numbers = table_of(str(path))
+        names, numbers = read_table(str(path))
     except FileError as error:
         check_message(error, path)
         return
@@ -109,7 +109,7 @@ def test_a_wrong_cell_of_a_trace_is_named_by_line_and_column(tmp_path_factory, s
     path = tmp_path_factory.mktemp("traces") / "wrong.sim"
     path.write_text("\n".join(['" t q1 q2', *(separator.join(line) for line in cells)]))
     with pytest.raises(FileError) as error:
-        table_of(str(path))
+        read_table(str(path))
     assert error.value.line == row + 2
     assert error.value.where == f"column {column + 1}"
     assert word in error.value.what
@@ -149,11 +149,11 @@ def test_a_shown_formula_means_the_same(tree):
 
     def amount(formula):
         with contextlib.suppress(KinetostatError, TypeError):  # no finite, or no real value
-            return number(formula, known.__getitem__)
+            return evaluate_number(formula, known.__getitem__)
 
     expected = amount(tree)
     if expected is not None:
-        assert amount(parse(shown(tree))) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        assert amount(parse(format_tree(tree))) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_shown_formula_means_the_same(tree):
     ],
 )
 def test_formulas_have_the_parentheses_they_need(text, short):
-    assert shown(parse(text)) == short
+    assert format_tree(parse(text)) == short
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 import resources
 from core.errors import ExpressionError, FileError, KinetostatError, ModelError
-from core.functions.results import EllipsoidField, Formulas, Motion, PoseSequence, Report, leaves
+from core.functions.results import EllipsoidField, Formulas, Motion, PoseSequence, Report, leaf_results
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 
@@ -119,7 +119,7 @@ def test_responses_are_saved_read_and_plotted(session, tmp_path):
     np.testing.assert_allclose(driven.run["joint1.q"], [before.at(t)[0] for t in driven.run.time], atol=1e-12)
     (plotted,) = session.run("SimPlot[t, {q1, q2, q1'}, {1.5}]")
     assert isinstance(plotted, Report)
-    motion = next(part for part in leaves(plotted) if isinstance(part, Motion))
+    motion = next(part for part in leaf_results(plotted) if isinstance(part, Motion))
     assert motion.curves == (("time", "joint1.q"), ("time", "joint2.q"), ("time", "joint1.v"))
     assert motion.aspect == 1.5
 

@@ -14,11 +14,11 @@ from core.model.formula.expression import evaluate, parse
 from core.robotica.robotica_session import Session
 from core.robotica.shape_file import read_shape
 from core.robotica.workspace import ScriptHost
-from viz.drawlist.draw_list import items
-from viz.drawlist.item import Spans
-from viz.meshes.meshes import mesh
-from viz.meshes.polydata import points_of
-from viz.placement import matrix
+from viz.drawlist.draw_list import build_draw_list
+from viz.drawlist.item import SpanBatch
+from viz.meshes.meshes import get_mesh
+from viz.meshes.polydata import point_array
+from viz.placement import to_matrix
 
 PATHS = {Path(entry.path).stem: entry.path for entry in resources.examples()}
 DIAMOND = "Line[{{0, 0, 0}, {.5, .5, 0}, {1, 0, 0}, {.5, -.5, 0}, {0, 0, 0}}]"
@@ -50,10 +50,10 @@ def turn_z(angle):
 def drawn(context, q, name):
     """World ← item (4, 4) of an item of the draw list, and its form."""
     poses = dict(zip(context.mech.frame_names, context.mech.poses(q, p=context.p), strict=True))
-    item = next(item for item in items(context.model, context.p, layers=False) if item.id == name)
+    item = next(item for item in build_draw_list(context.model, context.p, layers=False) if item.id == name)
     if item.moves_rigidly:
-        return poses[item.frame] @ matrix(item.placement), item.geometry
-    return Spans([item]).poses(poses)[0], item.geometry
+        return poses[item.frame] @ to_matrix(item.placement), item.geometry
+    return SpanBatch([item]).poses(poses)[0], item.geometry
 
 
 def test_a_revolute_shape_turns_with_its_joint(folder):
@@ -66,7 +66,7 @@ def test_a_revolute_shape_turns_with_its_joint(folder):
     for joint, expected in (("joint1", turn_z(q[0])), ("joint2", A1 @ turn_z(q[1]))):
         pose, form = drawn(context, q, f"joint/{joint}/figure")
         np.testing.assert_allclose(pose, expected, atol=1e-12)
-    points = points_of(mesh(form))
+    points = point_array(get_mesh(form))
     assert points[:, 0].max() == pytest.approx(1.0)
 
 
@@ -92,7 +92,7 @@ def test_links_are_stretched_to_a_along_x_and_to_d_along_z(folder):
         made.run(f"a1 = {a1}")
         context = made.context()
         pose, form = drawn(context, np.array([0.4, 1.1]), "link/link1")
-        world = points_of(mesh(form)) @ pose[:3, :3].T + pose[:3, 3]
+        world = point_array(get_mesh(form)) @ pose[:3, :3].T + pose[:3, 3]
         along = world @ turn_z(0.4)[:3, 0]
         thick = form.parts[0].geometry.thickness
         assert along.max() == pytest.approx(a1, abs=1.01 * thick)
@@ -106,7 +106,7 @@ def test_links_are_stretched_to_a_along_x_and_to_d_along_z(folder):
     pose, form = drawn(context, q, "joint/joint3/slide")
     ends = pose @ np.array([[0, 0, -0.5, 1], [0, 0, 0.5, 1.0]]).T
     assert np.linalg.norm(ends[:3, 1] - ends[:3, 0]) == pytest.approx(0.25)
-    assert points_of(mesh(form))[:, 2].min() == pytest.approx(-0.5, abs=1e-6)
+    assert point_array(get_mesh(form))[:, 2].min() == pytest.approx(-0.5, abs=1e-6)
 
 
 def test_shapes_come_from_meshes_too_and_are_cleared(folder):
@@ -114,9 +114,9 @@ def test_shapes_come_from_meshes_too_and_are_cleared(folder):
     made.run('RevJoint["plate.stl"]; LinkShape["plate.stl"]')
     context = made.context()
     _, form = drawn(context, np.zeros(2), "joint/joint1/figure")
-    assert points_of(mesh(form))[:, 1].max() == pytest.approx(2.0)
+    assert point_array(get_mesh(form))[:, 1].max() == pytest.approx(2.0)
     made.run("ClearRevJoint[]; ClearLinkShape[]")
-    ids = {item.id for item in items(made.context().model)}
+    ids = {item.id for item in build_draw_list(made.context().model)}
     assert not any(name.startswith(("joint/joint1", "joint/joint2")) for name in ids)
     assert "link/link1" in ids
     made.run("RevJoint[]; LinkShape[]")
@@ -134,8 +134,8 @@ def test_the_document_keeps_them_and_files_follow(folder, tmp_path):
     assert back.world.figures.prismatic == "line"
     context = session(folder).context()
     mech = Mechanism(back)
-    found = next(item for item in items(back) if item.id == "joint/joint2/figure")
-    assert points_of(mesh(found.geometry))[:, 0].max() == pytest.approx(1.0)
+    found = next(item for item in build_draw_list(back) if item.id == "joint/joint2/figure")
+    assert point_array(get_mesh(found.geometry))[:, 0].max() == pytest.approx(1.0)
     np.testing.assert_array_equal(mech.mass_matrix(mech.rest()), context.mech.mass_matrix(mech.rest()))
 
 
@@ -192,7 +192,7 @@ def test_any_text_is_a_shape_or_refused(tmp_path):
             shape = read_shape(str(path))
         except FileError:
             return
-        assert shape.every
-        assert np.isfinite(shape.every).all()
+        assert shape.all_points
+        assert np.isfinite(shape.all_points).all()
 
     tried()

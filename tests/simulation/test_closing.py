@@ -7,7 +7,7 @@ import pytest
 
 import kinetostat as ks
 from core.numerics.tolerances import CLOSED_GAP
-from core.simulation.run.settings import checked_settings
+from core.simulation.run.settings import check_settings
 from resources import EXAMPLES
 from tests.walks import slow
 
@@ -78,4 +78,4 @@ def test_the_choice_is_kept_with_the_run(tmp_path):
     run.save(tmp_path / "run.h5")
     assert ks.Run.load(tmp_path / "run.h5").settings.closing == 2
     mech = run.mech
-    assert checked_settings(mech, 1.0, "rk4", None, 1e-8, 1e-9, None, 0.0, None, None, 10).closing is None
+    assert check_settings(mech, 1.0, "rk4", None, 1e-8, 1e-9, None, 0.0, None, None, 10).closing is None

@@ -11,7 +11,7 @@ from core.constraints.mobility.isostatic_model import isostatic_model
 from core.simulation.equations import entry_points
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.machine_code.outcome import FINE
-from core.simulation.machine_code.records import place_of
+from core.simulation.machine_code.records import array_address
 from core.simulation.run.settings import CHOLESKY, FACTORISATIONS, RANK_REVEALING
 from resources import EXAMPLES
 from tests.walks import walk
@@ -35,7 +35,7 @@ def rates(equations, y):
     n = len(y)
     out, J = np.empty(n), np.empty((n, n))
     for entry, result in ((entry_points.full_derivative, out), (entry_points.exact_jacobian, J)):
-        assert entry(equations.system.place, 0.0, place_of(y), place_of(result)) == FINE
+        assert entry(equations.system.place, 0.0, array_address(y), array_address(result)) == FINE
     return out, J
 
 

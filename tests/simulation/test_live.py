@@ -49,7 +49,7 @@ def test_an_example_left_alone_moves_as_in_one_run(example):
         np.testing.assert_allclose(mech.difference(run.q[at], live.q), 0.0, atol=1e-7)
         np.testing.assert_allclose(live.v, run.v[at], rtol=0.0, atol=1e-7 * scale)
         np.testing.assert_allclose(live.x, run.x[at], rtol=1e-6, atol=1e-7)
-    assert live.dampings == ()
+    assert live.damping_rates == ()
 
 
 def test_a_torsional_oscillator_swings_as_the_formula_says():
@@ -82,7 +82,7 @@ def test_after_a_pull_it_goes_on_as_a_run_from_there(four_bar):
     live = Live(four_bar)
     live.grab(four_bar.frame_names[-1], np.zeros(3), [0.3, 0.1, 0.2])
     live.advance(0.2)
-    live.release()
+    live.release_grip()
     q, v, x = live.q, live.v, live.x
     live.advance(0.2)
     run = simulate(four_bar, 0.2, q0=q, v0=v, x0=x)
@@ -97,7 +97,7 @@ def test_what_damping_was_added_is_recorded(pendulum):
     live.advance(0.02)
     live.damping = 0.0
     live.advance(0.02)
-    assert live.dampings == (0.5, 3.0)
+    assert live.damping_rates == (0.5, 3.0)
     (note,) = live.run().notes
     assert "0.5 and 3 per second" in note
 
@@ -147,7 +147,7 @@ def test_loops_stay_closed_under_the_pull(four_bar):
 
 def test_the_hand_s_speed_is_kept_consistent(four_bar):
     live = Live(four_bar, four_bar.rest())
-    live.place(four_bar.rest(), np.ones(four_bar.nv))
+    live.set_pose(four_bar.rest(), np.ones(four_bar.nv))
     assert np.abs(np.asarray(four_bar.constraint_jacobian(live.q)) @ live.v).max() < 1e-9
 
 
@@ -197,7 +197,7 @@ def test_a_slice_is_what_simulate_gives_over_the_same_time(name):
     q, v, x, start = live.q, live.v, live.x, live.time
     tau = np.linspace(-1.0, 1.0, mech.nv)
     live.grab(mech.frame_names[-1], np.zeros(3), np.zeros(3))
-    live._forces = lambda h: tau
+    live._slice_forces = lambda h: tau
     live.advance(SLICE)
     whole = simulate(mech, SLICE, q0=q, v0=v, x0=x, start=start, torque=tau, rtol=1e-12, atol=1e-13)
     assert np.allclose(live.q, whole.q[-1], rtol=0.0, atol=1e-7)

@@ -27,11 +27,11 @@ def test_the_code_of_a_run_is_made_once_by_another_process(process, tmp_path, mo
     assert not prepare_run(process, mech, {"duration": -1.0})  # as a run would be refused
     assert prepare_run(process, mech, {"duration": 1.0})
     assert object_cache.load(object_code._key(bitcode, object_code.QUICK)) is not None
-    monkeypatch.setattr(prepared_code, "work_apart", None)
+    monkeypatch.setattr(prepared_code, "run_in_worker", None)
     assert not prepare_run(process, mech, {"duration": 1.0})
 
 
 def test_where_nothing_can_be_kept_nothing_is_made(process, monkeypatch):
     monkeypatch.setenv("KINETOSTAT_CACHE", "")
     assert not prepare_run(process, Mechanism(load(EXAMPLES / "pendulum.kst")), {"duration": 1.0})
-    assert process.id is None
+    assert process.process_id is None

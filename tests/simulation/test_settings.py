@@ -17,7 +17,7 @@ NAN = math.nan
 
 @pytest.mark.parametrize("value", [0, -3, 2.5, "x", NAN, True, 10**30, None])
 def test_max_steps_is_a_whole_number_above_zero(value):
-    with pytest.raises(ModelError, match="max_steps: .* is not a whole number above zero"):
+    with pytest.raises(ModelError, match="max_steps: .* is not a positive whole number"):
         simulate(machines.point_pendulum(), 0.1, max_steps=value)
 
 

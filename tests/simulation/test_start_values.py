@@ -110,7 +110,7 @@ def test_one_coordinate_needs_no_list():
         ("q0", {"both": 1.0}, "q0 of 'both': This is not a list of numbers"),
         ("q0", {"both": [1.0]}, "2 numbers are needed. In order: both.angle, both.displacement"),
         ("q0", {"turn": 1.0, "turn.q": 2.0}, "given twice, as 1 and as 2"),
-        ("q0", {"ball": (0.0, 0.0, 0.0, 0.0)}, "quaternion of length zero"),
+        ("q0", {"ball": (0.0, 0.0, 0.0, 0.0)}, "quaternion of zero norm"),
         ("q0", [1.0, 2.0], r"q0 has shape \(2,\); 15 numbers are needed. In order: .*turn.*by name"),
         ("v0", np.zeros((2, 13)), r"v0 has shape \(2, 13\); 13 numbers are needed"),
         ("q0", "30 deg", "q0: This is not a list of numbers"),
@@ -138,7 +138,7 @@ def test_followers_lead():
     )
     np.testing.assert_allclose(start_state(mech, {"third": 0.5}, {"third": 0.0}, p), [0.0, 0.0])
     for q0, v0, said in (
-        ({"first": 0.0, "second": 1.1}, None, "contradicts 'first'.*17.19° apart"),
+        ({"first": 0.0, "second": 1.1}, None, "contradicts 'first'.*differ by 17.19°"),
         (None, {"first": 1.0, "second": 3.0}, "contradicts 'first'"),
         ({"third": 0.6}, None, "fixes it at 0.5"),
         (None, {"third": 1.0}, "contradicts 'first'"),

@@ -57,7 +57,7 @@ def test_real_time_changes_the_method_too():
     live.advance(0.2)
     assert live.q[0] == pytest.approx(float(exact(np.array([0.2]))[0]), abs=2e-7)
     assert any("radau" in note for note in live.run().notes)
-    live.place([0.5])
+    live.set_pose([0.5])
     live.advance(0.1)
     assert live.q[0] == pytest.approx(0.5 * float(exact(np.array([0.1]))[0]), abs=2e-7)
 

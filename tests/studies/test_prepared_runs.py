@@ -6,7 +6,7 @@ import pytest
 import kinetostat as ks
 import resources
 from core.simulation.measures.run_measures import Measures
-from core.studies.prepared_runs import PreparedRuns, RunTimeLimit
+from core.studies.prepared_runs import PreparedRuns, RunTimeLimitExceeded
 
 RK4 = {"method": "rk4", "step": 1e-3}
 MACHINES = [
@@ -95,6 +95,6 @@ def test_what_cannot_be_made_ready_is_left_to_simulate(machines):
 
 def test_runs_that_take_too_long_say_how_far_they_came(machines):
     slow = {"method": "rk4", "step": 1e-5, "output": 0.01, "duration": 1.0}
-    with pytest.raises(RunTimeLimit) as told:
+    with pytest.raises(RunTimeLimitExceeded) as told:
         PreparedRuns(machines("pendulum"), (), slow).run({}, {}, {}, lambda: True)
     assert told.value.at == pytest.approx(0.2, abs=0.011)

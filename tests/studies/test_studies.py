@@ -16,12 +16,20 @@ from core.joints import JOINT_KINDS
 from core.kinds import register
 from core.model import fields
 from core.studies import row_file, study_work
-from core.studies.backends import Chunk, Processes
-from core.studies.declaration import correlated, distribution_of, lognormal, normal, points, triangular, uniform
-from core.studies.row_file import RowFile, Table, load
-from core.studies.sample_rows import Machine
+from core.studies.backends import Chunk, ProcessBackend
+from core.studies.declaration import (
+    correlate_points,
+    lognormal,
+    normal,
+    parse_distribution,
+    triangular,
+    uniform,
+    unit_cube_points,
+)
+from core.studies.row_file import RowFile, RowTable, load
+from core.studies.sample_rows import StudyMachine
 from core.studies.study import Study, channel
-from core.studies.study_result import Running, StudyResult, wilson
+from core.studies.study_result import RunningStatistics, StudyResult, wilson_interval
 from tests.joints.made_up_kinds import Parabola
 
 G, T = 9.81, 0.4
@@ -91,12 +99,12 @@ def test_kinds_of_people_go_with_the_machine_and_those_of_the_console_are_comput
     monkeypatch.setattr(study_work, "WORTH", 0.0)
     begun = []
 
-    class Counted(Processes):
+    class Counted(ProcessBackend):
         def __init__(self, *what):
             begun.append(self)
             super().__init__(*what)
 
-    monkeypatch.setattr(study_work, "Processes", Counted)
+    monkeypatch.setattr(study_work, "ProcessBackend", Counted)
 
     def rows(kind, **how):
         register(kind)
@@ -172,13 +180,13 @@ def test_a_sample_that_takes_too_long_is_given_up():
 def test_a_killed_process_loses_nothing():
     s = study(40)
     machine = s.check()
-    pool, values = Processes(s.declaration, 2), s.declaration.values()
+    pool, values = ProcessBackend(s.declaration, 2), s.declaration.values()
     try:
         for first in range(0, 40, 10):
             pool.submit(Chunk(np.arange(first, first + 10), values[first : first + 10]))
         done: dict[int, np.ndarray] = {}
         while len(done) < 40:
-            finished = pool.next(60.0)
+            finished = pool.next_finished_chunk(60.0)
             assert finished is not None
             assert finished.error is None
             if not done:
@@ -192,13 +200,13 @@ def test_a_killed_process_loses_nothing():
 
 def test_a_program_that_is_killed_has_kept_its_chunks(tmp_path):
     s, path = study(30), tmp_path / "study.h5"
-    machine = Machine(s.declaration)
-    table = Table(s.declaration, machine.columns)
+    machine = StudyMachine(s.declaration)
+    table = RowTable(s.declaration, machine.columns)
     kept, places = RowFile(str(path), table, resume=False), np.arange(10)
     kept.append(places, machine.rows(s.declaration.values()[:10]))
     with open(tmp_path / "study.h5.part", "ab") as file:  # a record that was not finished
         file.write(b"\x99" * 37)
-    kept.abandon()  # as the system does where the program is killed
+    kept.leave_journal()  # as the system does where the program is killed
     assert load(str(path)).done.sum() == 10
     result = Study.load(path).resume(path)
     assert np.array_equal(result.rows.results, s.run().rows.results)
@@ -257,16 +265,16 @@ def test_two_studies_of_one_program_do_not_write_one_file(tmp_path):
 
 def test_a_journal_that_is_removed_while_it_is_opened_is_made_anew(tmp_path, monkeypatch):
     """The other study ended between the opening and the lock: its rows are taken up from its file."""
-    path, lock = tmp_path / "study.h5", row_file._lock
-    first = RowFile(str(path), Table(study(5).declaration, study(5).check().columns), resume=False)
+    path, lock = tmp_path / "study.h5", row_file._lock_file
+    first = RowFile(str(path), RowTable(study(5).declaration, study(5).check().columns), resume=False)
 
     def end_first(file):
-        monkeypatch.setattr(row_file, "_lock", lock)
-        first.table.put(np.arange(5), study(5).check().rows(study(5).declaration.values()))
+        monkeypatch.setattr(row_file, "_lock_file", lock)
+        first.table.store_rows(np.arange(5), study(5).check().rows(study(5).declaration.values()))
         first.close()
         lock(file)
 
-    monkeypatch.setattr(row_file, "_lock", end_first)
+    monkeypatch.setattr(row_file, "_lock_file", end_first)
     rows = []
     assert study(5).resume(str(path), progress=rows.append).rows.done.all()
     assert not rows
@@ -293,14 +301,14 @@ def test_another_declaration_is_refused_with_the_difference(tmp_path):
 
 
 def test_a_full_disk_asks_for_another_place(tmp_path, monkeypatch):
-    append, broken = RowFile._write, tmp_path / "full.h5"
+    append, broken = RowFile._write_record, tmp_path / "full.h5"
 
     def full(self, record):
         if self.path == broken and not record.startswith(b"kinetostat"):
             raise OSError(28, "No space left on device")
         append(self, record)
 
-    monkeypatch.setattr(RowFile, "_write", full)
+    monkeypatch.setattr(RowFile, "_write_record", full)
     asked = []
     result = study(5).run(str(broken), elsewhere=lambda e: asked.append(str(e)) or str(tmp_path / "other.h5"))
     assert "No space left" in asked[0]
@@ -360,7 +368,7 @@ def test_what_cannot_be_meant_is_refused():
     with pytest.raises(ks.KinetostatError, match="'zz.q', in column 5"):
         Study(falling()).grid(m=[1.0]).record(a="max(zz.q)").run()
     with pytest.raises(ks.ModelError, match="low must be less"):
-        distribution_of("uniform(2, 1)")
+        parse_distribution("uniform(2, 1)")
 
 
 def test_csv_lists_name_the_line_of_what_is_wrong(tmp_path):
@@ -382,8 +390,8 @@ def test_quantiles_of_distributions_are_those_of_scipy():
 
 
 def test_random_rows_begin_as_shorter_ones_do_and_correlate():
-    assert np.array_equal(points(50, 3, 5, "random")[:20], points(20, 3, 5, "random"))
-    u = correlated(points(4096, 2, 1, "sobol"), [[1.0, 0.6], [0.6, 1.0]])
+    assert np.array_equal(unit_cube_points(50, 3, 5, "random")[:20], unit_cube_points(20, 3, 5, "random"))
+    u = correlate_points(unit_cube_points(4096, 2, 1, "sobol"), [[1.0, 0.6], [0.6, 1.0]])
     scores = normal(0.0, 1.0).quantile(u)
     assert np.corrcoef(scores.T)[0, 1] == pytest.approx(0.6, abs=0.01)
 
@@ -399,7 +407,7 @@ def test_sobol_indices_of_a_known_function():
 
 def test_running_statistics_and_wilsons_interval():
     rng = np.random.default_rng(1)
-    x, running = rng.normal(1e6, 1.0, 1000), Running()
+    x, running = rng.normal(1e6, 1.0, 1000), RunningStatistics()
     for part in np.array_split(x, 7):
         running.add(part)
     assert running.mean == pytest.approx(float(np.mean(x)), rel=1e-14)
@@ -407,4 +415,4 @@ def test_running_statistics_and_wilsons_interval():
     from scipy.stats import binomtest
 
     interval = binomtest(3, 50).proportion_ci(method="wilson")
-    assert wilson(3, 50)[1:] == pytest.approx((interval.low, interval.high), rel=1e-12)
+    assert wilson_interval(3, 50)[1:] == pytest.approx((interval.low, interval.high), rel=1e-12)

@@ -7,8 +7,8 @@ import kinetostat as ks
 from core.errors import ModelError
 from core.model.edits import edits
 from core.studies.study import Study
-from core.studies.study_text import plan_of, text_of, values_of
-from core.studies.study_work import Work
+from core.studies.study_text import parse_values, study_plan_from_text, study_text_from_document
+from core.studies.study_work import StudyExecution
 
 G, T = 9.81, 0.4
 STONE = ks.Model(
@@ -57,9 +57,9 @@ def test_rows_are_those_of_closed_forms():
 def test_texts_become_plans_and_plans_texts():
     curve = ks.RecordRow(column="path", formula="z.q", every=0.1)
     asked = edits.change(MODEL, "studies", "thrown", record=(*PLAN.record, curve), count=4.0, step=1e-3)
-    text = text_of(asked, "thrown")
+    text = study_text_from_document(asked, "thrown")
     assert text.record["path"] == "z.q every 0.1"
-    assert plan_of("thrown", text, PLAN.description) == asked.studies[0]
+    assert study_plan_from_text("thrown", text, PLAN.description) == asked.studies[0]
 
 
 def test_renaming_follows_and_what_goes_is_named():
@@ -73,7 +73,7 @@ def test_renaming_follows_and_what_goes_is_named():
 
 
 def test_opening_a_document_computes_nothing(monkeypatch):
-    monkeypatch.setattr(Work, "__init__", lambda *_: pytest.fail("it computes"))
+    monkeypatch.setattr(StudyExecution, "__init__", lambda *_: pytest.fail("it computes"))
     assert ks.check(ks.loads(ks.dumps(MODEL, "kst"), "kst")) == ()
 
 
@@ -110,7 +110,7 @@ def test_names_of_studies_are_told_with_near_misses():
 def test_a_range_of_endless_values_is_refused_before_it_is_made(count):
     """Its numbers would fill the memory, and the time of reading the digits grows with their square."""
     with pytest.raises(ModelError, match="too long"):
-        values_of(f"0:1:{count}", float)
-    assert values_of("0:1:003", float) == [0.0, 0.5, 1.0]
+        parse_values(f"0:1:{count}", float)
+    assert parse_values("0:1:003", float) == [0.0, 0.5, 1.0]
     with pytest.raises(ModelError, match="is not a number of values"):
-        values_of("0:1:²", float)
+        parse_values("0:1:²", float)

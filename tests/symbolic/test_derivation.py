@@ -9,12 +9,19 @@ import pytest
 import resources
 from core.files import load
 from core.functions import Context, call
-from core.functions.results import Formulas, leaves
+from core.functions.results import Formulas, leaf_results
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model, Pose
 from core.model.edits import edits
 from core.symbolic import robot
-from core.symbolic.derivation import SPEED, forms, numbers, picture, steps, values_at
+from core.symbolic.derivation import (
+    SPEED,
+    build_picture,
+    derivation_steps,
+    evaluate_step,
+    step_formula,
+    symbol_values_at,
+)
 
 
 def example(name):
@@ -36,18 +43,18 @@ def arm(request):
 
 
 def step_of(made, what, *indices, column=0):
-    return next(s for s in steps(made) if (s.what, s.indices, s.column) == (what, indices, column))
+    return next(s for s in derivation_steps(made) if (s.what, s.indices, s.column) == (what, indices, column))
 
 
 def at(arm, what, *indices, column=0):
     made, _, q, p = arm
-    return numbers(made, step_of(made, what, *indices, column=column), values_at(made, q, p))
+    return evaluate_step(made, step_of(made, what, *indices, column=column), symbol_values_at(made, q, p))
 
 
 def test_the_order_of_the_steps(arm):
     made = arm[0]
     n = made.n
-    parts = [step.part for step in steps(made)]
+    parts = [step.part for step in derivation_steps(made)]
     assert list(dict.fromkeys(parts)) == [
         "Frames",
         "A matrices",
@@ -58,8 +65,8 @@ def test_the_order_of_the_steps(arm):
         "Dynamics",
     ]
     assert [parts.count(part) for part in dict.fromkeys(parts)] == [1, n, n, n, n, 2 * n + 2, 4]
-    assert forms(made, steps(made)[0]) == ()
-    assert all(step.title and step.text for step in steps(made))
+    assert step_formula(made, derivation_steps(made)[0]) == ()
+    assert all(step.title and step.text for step in derivation_steps(made))
 
 
 def test_a_matrices_multiply_to_the_kernels_poses(arm):
@@ -82,7 +89,7 @@ def test_columns_of_the_jacobian(arm):
         column = J[:, variable.v]
         expected = np.concatenate([R @ column[3:], R @ column[:3]])
         np.testing.assert_allclose(at(arm, "J", column=k)[:, 0], expected, atol=EXACT)
-        arrows = {arrow.kind: arrow for arrow in picture(made, mech, step_of(made, "J", column=k), q, p).arrows}
+        arrows = {arrow.kind: arrow for arrow in build_picture(made, mech, step_of(made, "J", column=k), q, p).arrows}
         np.testing.assert_allclose(arrows["linear"].vector, column[3:], atol=1e-12)
         if variable.turns:
             axis, way = arrows["axis"].vector, arrows["offset"].vector
@@ -108,15 +115,15 @@ def test_arrows_at_the_centres_of_mass(arm):
     step = 1e-6
     v = np.zeros(mech.nv)
     v[[each.v for each in made.chain.variables]] = SPEED
-    drawn = picture(made, mech, step_of(made, "K"), q, p)
-    ahead = picture(made, mech, step_of(made, "K"), mech.integrate(q, step * v, 1.0), p)
+    drawn = build_picture(made, mech, step_of(made, "K"), q, p)
+    ahead = build_picture(made, mech, step_of(made, "K"), mech.integrate(q, step * v, 1.0), p)
     assert drawn.centers.shape == (made.n, 3)
     found = np.array([arrow.vector for arrow in drawn.arrows])
     np.testing.assert_allclose(found, (ahead.centers - drawn.centers) / step, atol=2e-5)
     alone = 0
     for i in range(1, made.n + 1):
         if len(made.chain.link_bodies(i)) == 1:  # else a body that is fixed to the link moves its centre
-            own = picture(made, mech, step_of(made, "Jvc", i), q, p)
+            own = build_picture(made, mech, step_of(made, "Jvc", i), q, p)
             np.testing.assert_allclose(own.centers[0], drawn.centers[i - 1], atol=1e-12)
             alone += 1
     assert alone >= made.n - 1
@@ -129,16 +136,16 @@ def test_energies_of_links_add_up_and_their_arrows_give_their_numbers(arm):
         parts = [at(arm, each, i)[0, 0] for i in range(1, n + 1)]
         assert sum(parts) == pytest.approx(at(arm, what)[0, 0], rel=1e-9, abs=1e-9)
     for i in range(1, n + 1):
-        drawn = {arrow.kind: arrow for arrow in picture(made, mech, step_of(made, "Pi", i), q, p).arrows}
+        drawn = {arrow.kind: arrow for arrow in build_picture(made, mech, step_of(made, "Pi", i), q, p).arrows}
         way = drawn["offset"].origin + drawn["offset"].vector
         if "weight" in drawn:
             expected = -drawn["weight"].vector @ way
             assert at(arm, "Pi", i)[0, 0] == pytest.approx(expected, rel=EXACT, abs=10.0 * EXACT)
-        moving = {arrow.kind: arrow for arrow in picture(made, mech, step_of(made, "Ki", i), q, p).arrows}
+        moving = {arrow.kind: arrow for arrow in build_picture(made, mech, step_of(made, "Ki", i), q, p).arrows}
         step = 1e-6
         v = np.zeros(mech.nv)
         v[[each.v for each in made.chain.variables]] = SPEED
-        ahead = picture(made, mech, step_of(made, "Ki", i), mech.integrate(q, step * v, 1.0), p)
+        ahead = build_picture(made, mech, step_of(made, "Ki", i), mech.integrate(q, step * v, 1.0), p)
         speed = (ahead.centers[0] - moving["linear"].origin) / step
         np.testing.assert_allclose(moving["linear"].vector, speed, atol=2e-5)
 
@@ -151,7 +158,9 @@ def test_weights_do_the_work_of_gravity(arm):
     for each in made.chain.variables:
         v = np.zeros(mech.nv)
         v[each.v] = step
-        ahead, behind = (picture(made, mech, step_of(made, "P"), mech.integrate(q, sign * v), p) for sign in (1, -1))
+        ahead, behind = (
+            build_picture(made, mech, step_of(made, "P"), mech.integrate(q, sign * v), p) for sign in (1, -1)
+        )
         ways = (ahead.centers - behind.centers) / (2.0 * step)
         work = sum(weight.vector @ way for weight, way in zip(ahead.arrows, ways, strict=True))
         assert -work == pytest.approx(held[each.v], abs=1e-7)
@@ -161,14 +170,14 @@ def test_parameters_move_the_numbers():
     model = example("two_link")
     made, mech = robot(model), Mechanism(model)
     p = {**{name: model.values()[name] for name in mech.p_names}, "a1": 2.0}
-    found = numbers(made, step_of(made, "T", 0, 1), values_at(made, np.zeros(mech.nq), p))
+    found = evaluate_step(made, step_of(made, "T", 0, 1), symbol_values_at(made, np.zeros(mech.nq), p))
     assert found[0, 3] == pytest.approx(2.0)
 
 
 def test_the_function_gives_every_step():
     context = Context.of(example("two_link"))
     found = call("derivation", context)
-    labels = [part.label for part in leaves(found) if isinstance(part, Formulas)]
+    labels = [part.label for part in leaf_results(found) if isinstance(part, Formulas)]
     assert labels == [
         "A[1]",
         "A[2]",
@@ -189,21 +198,21 @@ def test_the_function_gives_every_step():
         "G",
         "tau",
     ]
-    proved = {part.label: part.proved for part in leaves(found) if isinstance(part, Formulas)}
+    proved = {part.label: part.proved for part in leaf_results(found) if isinstance(part, Formulas)}
     assert all(proved[label] for label in ("T[0,2]", "J[1]", "K", "M", "CM", "G", "tau"))
     only = call("derivation", context, part="Jacobian", numbers=False)
-    assert [part.label for part in leaves(only) if isinstance(part, Formulas)] == ["J[1]", "J[2]"]
+    assert [part.label for part in leaf_results(only) if isinstance(part, Formulas)] == ["J[1]", "J[2]"]
 
 
 def test_bodies_of_density_with_symbolic_sizes_are_drawn_where_they_are():
     model = example("dual_arm")
     made, mech = robot(model), Mechanism(model)
     q, p = mech.random(1), {name: model.values()[name] for name in mech.p_names}
-    drawn = picture(made, mech, step_of(made, "K"), q, p)
-    assert drawn.centers.shape == (len(made.chain.links), 3)
+    drawn = build_picture(made, mech, step_of(made, "K"), q, p)
+    assert drawn.centers.shape == (len(made.chain.moved_links), 3)
     assert np.isfinite(drawn.centers).all()
-    for step in steps(made):
-        assert step.what == "" or numbers(made, step, values_at(made, q, p)).size
+    for step in derivation_steps(made):
+        assert step.what == "" or evaluate_step(made, step, symbol_values_at(made, q, p)).size
 
 
 @pytest.mark.parametrize("name", ["stanford.rob", "two_link.rob", "puma560.kst", "panda.kst", "kestrel/kestrel.urdf"])
@@ -214,7 +223,7 @@ def test_the_frame_named_in_a_column_of_the_jacobian_lies_on_the_axis_that_turns
     mech = Mechanism(made.model)
     q = mech.random(seed=3)
     tip = mech.frame(q, made.chain.tip)[:3, 3]
-    told = [step for step in steps(made) if step.part == "Jacobian"]
+    told = [step for step in derivation_steps(made) if step.part == "Jacobian"]
     for k, step in enumerate(told):
         named = re.search(r"the vector o − o_(\d+) from", step.text)
         ω, v = np.split(mech.jacobian(q, made.chain.tip)[:, mech.v_names.index(made.chain.variables[k].joint)], 2)
@@ -237,10 +246,10 @@ def test_a_chain_that_begins_on_the_ground_is_drawn_there():
     made, mech = robot(model), Mechanism(model)
     assert made.chain.frames[0] == "world"
     q, p = mech.random(3), {}
-    for step in steps(made):
-        arrows = picture(made, mech, step, q, p).arrows
+    for step in derivation_steps(made):
+        arrows = build_picture(made, mech, step, q, p).arrows
         assert all(np.isfinite(arrow.vector).all() for arrow in arrows)
-    first = picture(made, mech, steps(made)[0], q, p)
+    first = build_picture(made, mech, derivation_steps(made)[0], q, p)
     axes = [np.asarray(arrow.vector) for arrow in first.arrows if np.allclose(arrow.origin, 0.0)]
     assert any(np.allclose(axis, (1.0, 0.0, 0.0)) for axis in axes)
 
@@ -250,4 +259,4 @@ def test_a_body_whose_shapes_have_no_volume_has_steps_too():
     model = example("double_pendulum")
     name = model.bodies[-1].name
     made = robot(edits.change(model, "bodies", name, density=1000.0, shapes=(), center_of_mass=(0.1, 0.0, 0.0)))
-    assert forms(made, step_of(made, "Jvc", made.n))
+    assert step_formula(made, step_of(made, "Jvc", made.n))

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 
 import resources
-from core.constraints.closed_forms.order import solved
+from core.constraints.closed_forms.order import solve_order
 from core.constraints.closed_forms.wording import solution_steps
 from core.errors import ModelError
 from core.files import load
-from core.mechanics.multibody.topology import topology_of
+from core.mechanics.multibody.topology import build_topology
 from core.mechanism import Mechanism
 from core.model import Parameter
-from core.model.model import needed
+from core.model.model import require_model
 from core.symbolic import linkage
-from core.symbolic.equation_export import arguments_of, written
-from core.symbolic.forms import Function, Quotient, Symbol, evaluate, names, operations
-from core.symbolic.linkage_words import conventions, meanings, owners
-from core.symbolic.notation import sympy_of, text
-from core.symbolic.proof import SECTIONS, proofs
+from core.symbolic.equation_export import format_equations, undefined_names
+from core.symbolic.forms import Function, Quotient, Symbol, count_operations, evaluate, names_in_form
+from core.symbolic.linkage_words import convention_sentences, describe_symbols, symbol_owners
+from core.symbolic.notation import format_form, to_sympy
+from core.symbolic.proof import SECTIONS, check_sections
 from tests.walks import walk
 
 LIMIT = 1e-9
@@ -69,18 +69,18 @@ def state_of(found, rng, **own):
 )
 def test_symbols_equal_the_kernel_or_a_reason_is_given(name):
     model = example(name)
-    topology = topology_of(model)
+    topology = build_topology(model)
     if not topology.cuts and not model.constraints:
         with pytest.raises(ModelError, match="no closed loop"):
             linkage(model)
         return
     mech = Mechanism(model)
-    iterated = [step.joints for step in solution_steps(topology, solved(topology)) if step.kind == "iteration"]
+    iterated = [step.joints for step in solution_steps(topology, solve_order(topology)) if step.kind == "iteration"]
     if iterated or mech.nq != mech.nv:
         with pytest.raises(ModelError, match="'"):
             linkage(model)
         return
-    for section, proof in proofs(linkage(model), seed=5).items():
+    for section, proof in check_sections(linkage(model), seed=5).items():
         assert proof.passed, (section, proof)
         assert proof.states == 20
         assert proof.deviation < LIMIT, (section, proof)
@@ -90,7 +90,7 @@ def test_everything_that_is_named_has_a_definition_or_is_given(textbook):
     known = {*textbook.values, *textbook.rates, *textbook.accelerations, *(v.symbol for v in textbook.independent)}
     for each in textbook.definitions:
         if each.side is None:
-            assert names(each.form) <= known, each
+            assert names_in_form(each.form) <= known, each
         known.add(each.name)
     assert len({each.name for each in textbook.definitions}) == len(textbook.definitions)
 
@@ -115,7 +115,7 @@ def test_a_four_bar_follows_freudensteins_equation(four_bar):
             assert K1 * math.cos(theta4) - K2 * math.cos(theta2) + K3 == pytest.approx(
                 math.cos(theta2 - theta4), abs=1e-12
             )
-    texts = {each.name: text(each.form) for each in four_bar.definitions}
+    texts = {each.name: format_form(each.form) for each in four_bar.definitions}
     assert texts["P2"] == "-2 c d + 2 a c C1"
     assert texts["Q2"] == "2 a c S1"
     assert texts["R2"] == "a^2 - b^2 + c^2 + d^2 - 2 a d C1"
@@ -126,7 +126,7 @@ def test_a_four_bars_ratio_is_that_of_textbooks(four_bar):
     """ω4/ω2 = a sin(θ2 − θ3) / (c sin(θ4 − θ3)) (Norton, Design of Machinery, 6.18b)."""
     ratios = {each.name: each for each in four_bar.ratios}
     assert isinstance(ratios["k2"].form, Quotient)
-    assert text(ratios["k2"].form) == "a S3/(c Sin[q1 - q2 + q3])"
+    assert format_form(ratios["k2"].form) == "a S3/(c Sin[q1 - q2 + q3])"
     assert ratios["k2"].about == "dq2/dq1"
     rng = np.random.default_rng(2)
     for _ in range(10):
@@ -146,7 +146,7 @@ def test_a_slider_crank_is_r_cos_and_a_root(slider_crank):
         assert values["q2"] == pytest.approx(r * math.cos(theta) + root, rel=1e-13)
         slope = -r * math.sin(theta) - (r * math.sin(theta) - e) * r * math.cos(theta) / root
         assert values["k2"] == pytest.approx(slope, rel=1e-11)
-    texts = {each.name: text(each.form) for each in slider_crank.positions}
+    texts = {each.name: format_form(each.form) for each in slider_crank.positions}
     assert texts["q2"] == "r C1 + sigma2 sqrt(l^2 - (-offset + r S1)^2)"
 
 
@@ -227,7 +227,7 @@ def test_branches_are_read_from_a_pose(four_bar):
     for sigma in (1.0, -1.0):
         values = four_bar.evaluated(state_of(four_bar, rng, sigma2=sigma), ["positions"])
         given = {name: values[name] for name in (*four_bar.values, "q1", "q2", "q3")}
-        assert four_bar.branches_at(given) == {"sigma2": sigma}
+        assert four_bar.branch_signs(given) == {"sigma2": sigma}
 
 
 # --------------------------------------------------------------------------------- choices and bad input
@@ -241,21 +241,21 @@ def test_symbols_are_chosen():
     assert {"m2", "I3yy", "r"} <= set(linkage(model).values)
     half = linkage(model, values={"r": 0.05})
     assert "r" not in half.values
-    assert all(proof.passed for proof in proofs(half, states=5).values())
+    assert all(proof.passed for proof in check_sections(half, states=5).values())
 
 
 def test_names_of_the_model_are_kept():
     model = example("four_bar")
     taken = tuple(Parameter(name=name, value=1.0) for name in ("k2", "I", "P2", "sigma2", "q3"))
-    found = linkage(dataclasses.replace(needed(model), parameters=(*model.parameters, *taken)))
+    found = linkage(dataclasses.replace(require_model(model), parameters=(*model.parameters, *taken)))
     defined = {each.name for each in found.definitions}
     assert defined.isdisjoint({"k2", "I", "P2", "sigma2", "q3"})
-    assert all(proof.passed for proof in proofs(found, states=5).values())
+    assert all(proof.passed for proof in check_sections(found, states=5).values())
 
 
 def test_angles_of_the_model_are_written_in_full():
     found = linkage(example("watt_six_bar"))
-    texts = " ".join(text(each.form) for each in found.definitions)
+    texts = " ".join(format_form(each.form) for each in found.definitions)
     assert "cos(g1)" in texts
     assert any(isinstance(part, Function) for each in found.positions for part in [each.form])
 
@@ -312,12 +312,12 @@ def test_masses_of_forces_are_not_left_out_silently():
 
 def test_readers_learn_what_names_mean(four_bar):
     _ = four_bar.dynamics
-    found = meanings(four_bar)
+    found = describe_symbols(four_bar)
     assert found["q2"] == "joint rocker_pin"
     assert found["k2"] == "dq2/dq1"
-    assert owners(four_bar)["k2"] == (("joints", "rocker_pin"),)
-    assert any("σ" in line for line in conventions(four_bar, "positions"))
-    assert any("½ I′" in line for line in conventions(four_bar, "dynamics"))
+    assert symbol_owners(four_bar)["k2"] == (("joints", "rocker_pin"),)
+    assert any("σ" in line for line in convention_sentences(four_bar, "positions"))
+    assert any("½ I′" in line for line in convention_sentences(four_bar, "dynamics"))
 
 
 def given(found, rng):
@@ -330,10 +330,10 @@ def given(found, rng):
 def test_python_computes_the_same(textbook):
     titles, forms, start, expected = given(textbook, np.random.default_rng(9))
     space = {}
-    exec(written(titles, forms, "python", "loops"), space)
+    exec(format_equations(titles, forms, "python", "loops"), space)
     function = space["loops"]
     wanted = function.__code__.co_varnames[: function.__code__.co_argcount]
-    assert list(wanted) == arguments_of(titles, forms)
+    assert list(wanted) == undefined_names(titles, forms)
     found = function(*(start[name] for name in wanted))
     assert found == pytest.approx({name: expected[name] for name in titles}, rel=1e-12, abs=1e-12)
 
@@ -344,7 +344,7 @@ def test_python_computes_the_same(textbook):
 def test_sympy_computes_the_same(textbook):
     titles, forms, start, expected = given(textbook, np.random.default_rng(10))
     space = {}
-    exec(written(titles, forms, "sympy"), space)
+    exec(format_equations(titles, forms, "sympy"), space)
     import sympy
 
     values = {sympy.Symbol(name, real=True): x for name, x in start.items()}
@@ -355,8 +355,8 @@ def test_sympy_computes_the_same(textbook):
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 def test_c_computes_the_same(slider_crank, tmp_path):
     titles, forms, start, expected = given(slider_crank, np.random.default_rng(11))
-    source = written(titles, forms, "c", "loops")
-    wanted = ", ".join(repr(float(start[name])) for name in arguments_of(titles, forms))
+    source = format_equations(titles, forms, "c", "loops")
+    wanted = ", ".join(repr(float(start[name])) for name in undefined_names(titles, forms))
     main = (
         f"#include <stdio.h>\nint main(void) {{ double out[{len(titles)}]; loops({wanted}, out);\n"
         f'for (int i = 0; i < {len(titles)}; i++) printf("%.17g\\n", out[i]); return 0; }}\n'
@@ -370,10 +370,10 @@ def test_c_computes_the_same(slider_crank, tmp_path):
 def test_mathematica_and_latex_are_written_in_their_syntax(four_bar):
     titles = [each.name for each in four_bar.definitions if each.side is None]
     forms = [each.form for each in four_bar.definitions if each.side is None]
-    mathematica = written(titles, forms, "mathematica")
+    mathematica = format_equations(titles, forms, "mathematica")
     assert "q2 = ArcTan[P2, Q2] + sigma2 ArcTan[R2, Sqrt[P2^2 + Q2^2 - R2^2]];" in mathematica
     assert "k2prime" in mathematica
-    latex = written(titles, forms, "latex", notes=("four-bar",))
+    latex = format_equations(titles, forms, "latex", notes=("four-bar",))
     assert r"k_{2} &= \frac{a\,S_{3}}{c\,\sin(q_{1} - q_{2} + q_{3})}" in latex
     assert latex.startswith("% four-bar")
     assert "k_{2}'" in latex
@@ -382,9 +382,9 @@ def test_mathematica_and_latex_are_written_in_their_syntax(four_bar):
 def test_quotients_and_functions_are_forms_like_others():
     form = Quotient(Symbol("a"), Function("sqrt", (Symbol("b"),)))
     assert evaluate(form, {"a": 6.0, "b": 9.0}) == 2.0
-    assert text(form) == "a/sqrt(b)"
-    assert operations(form) == 2
-    assert str(sympy_of(form, Symbols())) == "a/sqrt(b)"
+    assert format_form(form) == "a/sqrt(b)"
+    assert count_operations(form) == 2
+    assert str(to_sympy(form, Symbols())) == "a/sqrt(b)"
 
 
 class Symbols:
@@ -395,15 +395,15 @@ class Symbols:
 
 
 def test_sections_are_proved_one_after_the_other(four_bar):
-    assert list(proofs(four_bar, ("positions", "ratios"), states=3)) == ["positions", "ratios"]
-    assert list(proofs(four_bar, states=3)) == list(SECTIONS)
+    assert list(check_sections(four_bar, ("positions", "ratios"), states=3)) == ["positions", "ratios"]
+    assert list(check_sections(four_bar, states=3)) == list(SECTIONS)
 
 
 def test_the_page_shows_what_the_program_writes():
     page = (Path(__file__).parents[2] / "docs" / "linkages_in_symbols.md").read_text(encoding="utf-8")
     for name in ("four_bar", "slider_crank", "quick_return"):
         found = linkage(example(name))
-        shown = {text(Symbol(each.name)): text(each.form) for each in found.definitions}
+        shown = {format_form(Symbol(each.name)): format_form(each.form) for each in found.definitions}
         block = page.split(f"`{name}.kst`")[1].split("```")[1]
         lines = block.strip().splitlines()
         assert len(lines) >= 8

@@ -5,15 +5,15 @@ import math
 import pytest
 
 from core.errors import ExpressionError
-from core.symbolic.factoring import simplified
-from core.symbolic.notation import sympy_of
+from core.symbolic.factoring import simplify_text
+from core.symbolic.notation import to_sympy
 
 
 def value(text, **numbers):
     """The number of a simplified expression, by SymPy."""
     import sympy
 
-    return float(sympy_of(simplified(text), sympy.Symbol).subs(numbers))
+    return float(to_sympy(simplify_text(text), sympy.Symbol).subs(numbers))
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def value(text, **numbers):
     ],
 )
 def test_both_notations_mean_the_same(robotica, ordinary):
-    assert simplified(robotica) == simplified(ordinary)
+    assert simplify_text(robotica) == simplify_text(ordinary)
     numbers = {"q1": 0.7, "q2": -1.1, "l1": 0.4, "a": 3.0, "b": -2.0}
     environment = {**vars(math), **numbers, "deg": math.pi / 180.0}
     assert value(ordinary, **numbers) == pytest.approx(
@@ -38,7 +38,7 @@ def test_both_notations_mean_the_same(robotica, ordinary):
 @pytest.mark.parametrize("text", ["sin q1", "2 Sin q1", "cos^2(q1) + sin^2(q1)", "atan(1, 2)"])
 def test_functions_need_their_argument(text):
     with pytest.raises(ExpressionError, match=r"function|argument"):
-        simplified(text)
+        simplify_text(text)
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_roots_of_certain_sign(text, root):
 )
 def test_roots_whose_sign_is_open_are_refused(text):
     with pytest.raises(ExpressionError, match="or its negative"):
-        simplified(text)
+        simplify_text(text)

@@ -7,7 +7,7 @@ from core.files import load
 from core.model import Body, Joint, Model, Parameter
 from core.model.shapes import Pose
 from core.symbolic import robot
-from core.symbolic.conventions import owners, parameter_owners
+from core.symbolic.conventions import parameter_owners, symbol_owners
 
 
 def example(name):
@@ -15,7 +15,7 @@ def example(name):
 
 
 def test_symbols_of_the_two_link_arm():
-    found = owners(robot(example("two_link")))
+    found = symbol_owners(robot(example("two_link")))
     assert found["q2"] == found["Dq2"] == found["DDq2"] == (("joints", "joint2"),)
     assert found["m1"] == found["I1"] == (("bodies", "link1"),)
     assert set(found["a1"]) == {("bodies", "link1"), ("joints", "joint1")}
@@ -23,7 +23,7 @@ def test_symbols_of_the_two_link_arm():
 
 def test_every_symbol_of_a_robot_has_an_owner():
     made = robot(example("puma560"), symbols="all")
-    found = owners(made)
+    found = symbol_owners(made)
     assert set(made.chain.parameters) - {"g"} <= set(found)
     assert {place for name in ("m3", "r3x", "I3zz") for place in found[name]} == {("bodies", "link3")}
 

@@ -17,14 +17,14 @@ from core.errors import ModelError
 from core.files import load
 from core.model import DHChain, DHRow, Inertia, Model, Parameter
 from core.symbolic import robot
-from core.symbolic.conventions import conventions
-from core.symbolic.export import EXPORTS, Cost, export
-from core.symbolic.factoring import shared
-from core.symbolic.forms import Power, Trig, evaluate, names, operations, summed
-from core.symbolic.proof import numbers
-from core.symbolic.recursion_code import RESULTS, code, recursion
-from core.symbolic.ring import Ring, exact
-from core.symbolic.terms import expanded, terms_of
+from core.symbolic.conventions import convention_sentences
+from core.symbolic.export import EXPORTS, OperationCount, export
+from core.symbolic.factoring import extract_common_subexpressions
+from core.symbolic.forms import Power, SineOrCosine, count_operations, evaluate, make_sum, names_in_form
+from core.symbolic.proof import evaluate_forms
+from core.symbolic.recursion_code import RESULTS, build_recursion, write_code
+from core.symbolic.ring import Ring, exact_fraction
+from core.symbolic.terms import collect_terms, write_products
 
 
 def example(name):
@@ -54,18 +54,18 @@ def called(source, name, values):
 def test_python_functions_give_the_numbers_of_the_forms(stanford, what):
     values = values_of(stanford)
     result = called(export(stanford, what, language="python"), what, values)
-    np.testing.assert_allclose(result, numbers(stanford.form(what), values), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(result, evaluate_forms(stanford.form(what), values), rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("what", RESULTS)
 def test_recursions_give_the_numbers_of_the_forms(stanford, what):
     values = values_of(stanford)
-    result = called(code(recursion(stanford, what)), what, values)
+    result = called(write_code(build_recursion(stanford, what)), what, values)
     if what == "bias":
         v = np.array([values[name] for name in stanford.chain.rates])
-        expected = numbers(stanford.form("C"), values) @ v[:, None] + numbers(stanford.form("G"), values)
+        expected = evaluate_forms(stanford.form("C"), values) @ v[:, None] + evaluate_forms(stanford.form("G"), values)
     else:
-        expected = numbers(stanford.form(what), values)
+        expected = evaluate_forms(stanford.form(what), values)
     np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-10)
 
 
@@ -80,7 +80,7 @@ def test_sympy_source_builds_the_matrix(stanford):
 def test_c_functions_compile_and_agree(tmp_path, recursive):
     r = robot(example("two_link"))
     values = values_of(r)
-    source = code(recursion(r, "tau"), "c") if recursive else export(r, "tau", language="c")
+    source = write_code(build_recursion(r, "tau"), "c") if recursive else export(r, "tau", language="c")
     names = source.split("tau(")[1].split("double out")[0].replace("double ", "").replace(",", " ").split()
     arguments = ", ".join(repr(float(values[name])) for name in names)
     body = f'double out[2]; tau({arguments}, out); printf("%.17g %.17g", out[0], out[1]);'
@@ -88,7 +88,9 @@ def test_c_functions_compile_and_agree(tmp_path, recursive):
     (tmp_path / "tau.c").write_text(source + main)
     subprocess.run(["cc", "tau.c", "-o", "tau", "-lm"], cwd=tmp_path, check=True)
     printed = subprocess.run([tmp_path / "tau"], capture_output=True, text=True, check=True).stdout
-    np.testing.assert_allclose([float(x) for x in printed.split()], numbers(r.form("tau"), values)[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(
+        [float(x) for x in printed.split()], evaluate_forms(r.form("tau"), values)[:, 0], rtol=1e-12
+    )
 
 
 def test_every_export_says_its_conventions(stanford):
@@ -115,10 +117,14 @@ def test_simplified_forms_are_short():
     for name in ("stanford", "puma560"):
         r = robot(example(name), symbols="all")
         newton_euler = 1590  # Luh, Walker, Paul 1980, six revolute joints: 852 multiplications, 738 additions
-        assert recursion(r, "tau").operations < newton_euler / 2
+        assert build_recursion(r, "tau").operation_count < newton_euler / 2
         for what in ("M", "C"):
-            cost = Cost(form for row in r.form(what) for form in row)
-            raw = sum(operations(summed(expanded(terms_of(x)))) for row in r.exact(what) for x in row)
+            cost = OperationCount(form for row in r.form(what) for form in row)
+            raw = sum(
+                count_operations(make_sum(write_products(collect_terms(x))))
+                for row in r.exact_entries(what)
+                for x in row
+            )
             assert cost.written <= raw / 2
             assert cost.shared <= cost.written
 
@@ -128,10 +134,10 @@ def test_products_of_written_numbers_are_written_numbers():
     rng = np.random.default_rng(5)
     for m, c, d in rng.integers(1, 10_000, (300, 3)):
         said = Fraction(int(m), 1000) * Fraction(int(c), 10_000) + Fraction(int(d), 10_000_000)
-        assert exact(m / 1000 * (c / 10_000) + d / 10_000_000) == said
-    assert exact(4.25 * 0.6447) == Fraction("2.739975")
+        assert exact_fraction(m / 1000 * (c / 10_000) + d / 10_000_000) == said
+    assert exact_fraction(4.25 * 0.6447) == Fraction("2.739975")
     for x in map(float, rng.normal(size=300)):
-        assert abs(float(exact(x)) - x) <= 1e-12 * abs(x)
+        assert abs(float(exact_fraction(x)) - x) <= 1e-12 * abs(x)
 
 
 def test_elements_show_themselves_in_terms():
@@ -155,15 +161,15 @@ def test_gravity_of_the_stanford_arm_is_written_with_the_decimals_of_its_file():
 def test_conventions_name_frames_and_the_sign_of_gravity():
     """Standard and modified tables, frames of bodies; gravity as an acceleration; code has it in ASCII."""
     two = robot(example("two_link"))
-    words = " ".join(conventions(two))
+    words = " ".join(convention_sentences(two))
     assert "Standard Denavit–Hartenberg: A = Rot(z, θ) Trans(z, d) Trans(x, a) Rot(x, α)" in words
     assert "gravity accelerates by (0, −g, 0)" in words
     assert "M q̈ + C q̇ + G = τ" in words
     chain = two.model.chains[0]
     craig = dataclasses.replace(two.model, chains=(dataclasses.replace(chain, convention="modified"),))
-    assert "Modified Denavit–Hartenberg: A = Rot(x, α) Trans(x, a)" in " ".join(conventions(robot(craig)))
-    assert "Modified" in " ".join(conventions(robot(example("panda"))))
-    assert "Frames are those of the bodies" in " ".join(conventions(robot(example("double_pendulum"))))
+    assert "Modified Denavit–Hartenberg: A = Rot(x, α) Trans(x, a)" in " ".join(convention_sentences(robot(craig)))
+    assert "Modified" in " ".join(convention_sentences(robot(example("panda"))))
+    assert "Frames are those of the bodies" in " ".join(convention_sentences(robot(example("double_pendulum"))))
     for language in EXPORTS:
         told = export(two, "G", language=language)
         assert told.isascii(), language
@@ -173,15 +179,17 @@ def test_conventions_name_frames_and_the_sign_of_gravity():
 def test_names_for_people_stand_for_what_is_worth_one():
     r = robot(example("stanford"))
     entries = [form for row in r.form("M") for form in row]
-    definitions, short = shared(entries, least=2)
+    definitions, short = extract_common_subexpressions(entries, min_operations=2)
     assert definitions
-    values = {name: float(k) / 7.0 + 0.3 for k, name in enumerate(sorted({n for f in entries for n in names(f)}))}
+    values = {
+        name: float(k) / 7.0 + 0.3 for k, name in enumerate(sorted({n for f in entries for n in names_in_form(f)}))
+    }
     known = dict(values)
     for name, form in definitions:
-        assert not isinstance(form, Trig | Power)
+        assert not isinstance(form, SineOrCosine | Power)
         known[name] = evaluate(form, known)
     np.testing.assert_allclose([evaluate(f, known) for f in short], [evaluate(f, values) for f in entries], rtol=1e-12)
-    assert any(isinstance(form, Trig) for _, form in shared(entries)[0])
+    assert any(isinstance(form, SineOrCosine) for _, form in extract_common_subexpressions(entries)[0])
 
 
 def awkward_arm():
@@ -209,9 +217,13 @@ def test_names_of_parameters_do_not_meet_words_of_the_languages(tmp_path):
     r = awkward_arm()
     values = values_of(r)
     given = {**values, "double_": values["double"]}
-    np.testing.assert_allclose(called(export(r, "M", language="python"), "M", given), numbers(r.form("M"), values))
-    np.testing.assert_allclose(called(code(recursion(r, "M")), "M", given), numbers(r.form("M"), values))
-    for source in (export(r, "M", language="c"), code(recursion(r, "M"), "c")):
+    np.testing.assert_allclose(
+        called(export(r, "M", language="python"), "M", given), evaluate_forms(r.form("M"), values)
+    )
+    np.testing.assert_allclose(
+        called(write_code(build_recursion(r, "M")), "M", given), evaluate_forms(r.form("M"), values)
+    )
+    for source in (export(r, "M", language="c"), write_code(build_recursion(r, "M"), "c")):
         assert "double double_" in source
         if shutil.which("cc") is not None:
             (tmp_path / "m.c").write_text(source)

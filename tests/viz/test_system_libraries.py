@@ -30,9 +30,9 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "# file package use\nlibc.so.6 libc6 picture\nlibnoGL.so.1 libnogl1 picture\nlibnoxcb.so.0 nox window\n"
     )
     monkeypatch.setattr(system_libraries, "SYSTEM_LIBRARIES", table)
-    system_libraries.missing.cache_clear()
+    system_libraries.find_missing_libraries.cache_clear()
     yield
-    system_libraries.missing.cache_clear()
+    system_libraries.find_missing_libraries.cache_clear()
 
 
 def test_each_line_names_a_file_a_package_and_a_use() -> None:
@@ -42,12 +42,12 @@ def test_each_line_names_a_file_a_package_and_a_use() -> None:
 
 
 def test_nothing_is_missing_where_the_program_draws() -> None:
-    assert system_libraries.missing("chart") == ()
+    assert system_libraries.find_missing_libraries("chart") == ()
 
 
 @pytest.mark.usefixtures("bare")
 def test_a_picture_asks_for_what_it_needs_alone() -> None:
-    assert system_libraries.missing("picture") == (("libnoGL.so.1", "libnogl1"),)
+    assert system_libraries.find_missing_libraries("picture") == (("libnoGL.so.1", "libnogl1"),)
     with pytest.raises(KinetostatError, match=r"missing: libnoGL\.so\.1\. .*apt-get install libnogl1$"):
         offscreen.render(Model())
 
@@ -56,7 +56,7 @@ def test_a_picture_asks_for_what_it_needs_alone() -> None:
 @pytest.mark.parametrize(
     ("variables", "told"),
     [
-        ({}, "There is no screen"),
+        ({}, "There is no display"),
         ({"DISPLAY": ":0"}, "libnogl1 nox"),
         ({"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}, "install libnogl1"),
         ({"WAYLAND_DISPLAY": "wayland-0", "QT_QPA_PLATFORM": "xcb"}, "libnogl1 nox"),
@@ -106,7 +106,7 @@ def test_a_screen_that_does_not_answer_is_named(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     told = obstacle_to_window()
-    assert (f"does not answer ({silent})" in told) if silent else told == ""
+    assert (f"does not respond ({silent})" in told) if silent else told == ""
 
 
 @pytest.mark.parametrize(
@@ -123,5 +123,5 @@ def test_the_program_ends_with_a_sentence_where_qt_has_no_such_platform() -> Non
     environment = {**os.environ, "QT_QPA_PLATFORM": "nonsense"}
     done = subprocess.run([sys.executable, "-m", "app"], env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1
-    assert "no platform “nonsense”" in done.stderr
+    assert "“nonsense”, a platform that Qt does not have" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1

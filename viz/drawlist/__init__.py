@@ -1,1 +1,1 @@
-"""Draw list of the scene as plain values; joint handles and drag geometry."""
+"""Draw list of the scene as plain values; joint handles, and the geometry of dragging them."""

@@ -1,4 +1,4 @@
-"""Geometric forms of the scene as plain values: equal values are the same form and share one mesh.
+"""Geometric forms of the scene as plain values; forms with equal values share one mesh.
 
 Lengths in m, angles in rad. Revolved forms stand along their z axis, centred, unless said otherwise.
 """
@@ -15,7 +15,7 @@ Point = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Geometry:
-    """Base class of all forms."""
+    """Base class of all geometric forms."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Box(Geometry):
 
 @dataclass(frozen=True)
 class Cylinder(Geometry):
-    """Cylinder along z; `sides` = 6 makes a nut."""
+    """Cylinder along z; with `sides` = 6 the shape of a nut."""
 
     radius: float
     length: float
@@ -69,7 +69,7 @@ class Capsule(Geometry):
 
 @dataclass(frozen=True)
 class Cone(Geometry):
-    """Cone or, with `top` > 0, truncated cone along z, centred at half its height."""
+    """Cone along z or, with `top` > 0, truncated cone; centred at half its height."""
 
     radius: float
     length: float
@@ -78,7 +78,8 @@ class Cone(Geometry):
 
 @dataclass(frozen=True)
 class Arc(Geometry):
-    """Part of a torus about z, from angle `start` to `end`, counted from x; `radius` to the centre line of the tube."""
+    """Part of a torus about z, from angle `start` to `end`, measured from x; `radius` is that of the tube's centre
+    line."""
 
     radius: float
     tube: float
@@ -118,8 +119,9 @@ class Helix(Geometry):
 
 @dataclass(frozen=True)
 class Coil(Geometry):
-    """Helical spring along z with straight ends, designed for a `length` but of unit length, to be stretched; `start`
-    and `end` (shares of the line, 0 … 1) are its ends, `ends` the share of the straight pieces."""
+    """Coil spring along z with straight ends. Its proportions are those of a spring of the given `length`, but the mesh
+    has unit length and is stretched when drawn. `start` and `end` are its ends as fractions of the line (0 … 1), `ends`
+    is the fraction of the straight pieces."""
 
     radius: float
     wire: float
@@ -144,7 +146,7 @@ class Spiral(Geometry):
 
 @dataclass(frozen=True)
 class Gearwheel(Geometry):
-    """Gearwheel about z, centred: `radius` of the pitch circle, straight-sided teeth, a round bore."""
+    """Gearwheel about z, centred, with straight-sided teeth and a round bore; `radius` is that of the pitch circle."""
 
     radius: float
     width: float
@@ -154,8 +156,8 @@ class Gearwheel(Geometry):
 
 @dataclass(frozen=True)
 class Triad(Geometry):
-    """Coordinate axes as rods x red, y green, z blue from the origin; `z_factor` lengthens z (of DH frames). Drawn
-    without arrow heads unless `heads`, because arrows on a machine are draggable handles."""
+    """Coordinate axes as rods from the origin: x red, y green, z blue; `z_factor` lengthens z (for DH frames). Arrow
+    heads are drawn only with `heads`, because arrows on a machine look like draggable handles."""
 
     length: float
     z_factor: float = 1.0
@@ -171,15 +173,15 @@ class CenterMark(Geometry):
 
 @dataclass(frozen=True)
 class MissingMesh(Geometry):
-    """Wire box with crossed faces, the placeholder of a missing mesh file."""
+    """Wireframe box with diagonals, the placeholder of a missing mesh file."""
 
     size: float
 
 
 @dataclass(frozen=True)
 class MeshFile(Geometry):
-    """Mesh file as named by the user, relative to the model's file `origin`. `size` (m) is that of the placeholder if
-    the file is missing, `content` the fingerprint of the file, or ""."""
+    """Mesh file as named by the user, relative to the model file `origin`. `size` (m) is that of the placeholder if the
+    file is missing; `content` is the fingerprint of the file, or ""."""
 
     file: str
     origin: str
@@ -190,7 +192,7 @@ class MeshFile(Geometry):
 
 @dataclass(frozen=True)
 class ShapeFile(Geometry):
-    """File of lines, polygons and points; `content` : its fingerprint; `thickness` : radius of lines, m."""
+    """File of lines, polygons and points; `content`: its fingerprint; `thickness`: radius of the lines, m."""
 
     path: str
     content: str
@@ -199,8 +201,8 @@ class ShapeFile(Geometry):
 
 
 @dataclass(frozen=True)
-class Placed:
-    """Form at a pose inside a compound."""
+class PlacedShape:
+    """Shape at a pose inside a compound."""
 
     geometry: Geometry
     placement: Placement = IDENTITY
@@ -210,4 +212,4 @@ class Placed:
 class Compound(Geometry):
     """Several forms that move together."""
 
-    parts: tuple[Placed, ...]
+    parts: tuple[PlacedShape, ...]

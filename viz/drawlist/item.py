@@ -1,6 +1,5 @@
-"""Entry of the draw list, as a plain value, and poses of items between two frames: stretched, at a share of the line,
-or on a perpendicular.
-"""
+"""Entry of the draw list as a plain value; and poses of items between two frames: stretched, at a fraction of the line,
+or on a perpendicular."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from core.later import dataclass
 from viz.drawlist import geometry as g
 from viz.look import Colour
-from viz.placement import IDENTITY, Array, Placement, matrix
+from viz.placement import IDENTITY, Array, Placement, to_matrix
 
 Ref = tuple[str, str]
 """Reference (collection, name) to an element of the model; equal to the session's `Ref`."""
@@ -24,7 +23,7 @@ _IDENTITY = np.eye(4)
 
 @dataclass(frozen=True)
 class Span:
-    """End of the line along which an item is stretched: the origin of a frame fixed to another body or frame.
+    """End of the line along which an item is stretched: the origin of a frame that is fixed to another body or frame.
 
     at     : None: the form, one unit long in z and centred, is stretched over the whole line; (share, distance): it
              keeps its size and stands at this share of the line's length and this distance (m) farther, z along it
@@ -39,7 +38,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Item:
-    """Object to draw. Items with the same id in two lists represent the same object, changed or not.
+    """Entry of the draw list. Items with the same id in two lists represent the same object, whether changed or not.
 
     role  : shape, collision, link, joint, ground, frame, com, inertia, label, force, sensor, dimension (words at a
             sensor), mark (of a constraint or driver): what toggles act on
@@ -71,8 +70,8 @@ class Item:
         return self.until is None and self.axes is None
 
 
-def forms_in(items: Iterable[Item]) -> set[g.Geometry]:
-    """Return all forms of the items, those inside compounds included."""
+def collect_forms(items: Iterable[Item]) -> set[g.Geometry]:
+    """Return all geometric forms of the items, including those inside compounds."""
     found: set[g.Geometry] = set()
     for item in items:
         form = item.geometry
@@ -80,16 +79,16 @@ def forms_in(items: Iterable[Item]) -> set[g.Geometry]:
     return found
 
 
-class Spans:
-    """Items that depend on two frames; their poses are computed in one batch."""
+class SpanBatch:
+    """Items whose poses depend on two frames; the poses are computed in one batch."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         untils = [item.until for item in items]
         self._frames = [item.frame for item in items]
         self._axes = [item.axes for item in items]
         self._ends = ["" if until is None else until.frame for until in untils]
-        self._place = np.array([matrix(item.placement) for item in items]).reshape(-1, 4, 4)
-        self._end = np.array([_IDENTITY if u is None else matrix(u.placement) for u in untils]).reshape(-1, 4, 4)
+        self._place = np.array([to_matrix(item.placement) for item in items]).reshape(-1, 4, 4)
+        self._end = np.array([_IDENTITY if u is None else to_matrix(u.placement) for u in untils]).reshape(-1, 4, 4)
         self._turned = np.array([item.axes is not None for item in items], dtype=bool)
         self._lies = np.array([until is not None for until in untils], dtype=bool)
         self._normal = np.array([until is not None and until.normal for until in untils], dtype=bool)
@@ -98,22 +97,22 @@ class Spans:
         self._both_directions = self._stretched & np.array([item.role == "joint" for item in items], dtype=bool)
 
     def poses(self, poses: Mapping[str, ArrayLike]) -> Array:
-        """Return poses (n, 4, 4) world ← item; frames without a pose are at the world's origin.
+        """Return the poses (n, 4, 4) world ← item; frames without a pose are taken to be at the world's origin.
 
         On a line z points along it (a joint's rod: against it, where that is nearer to the item's own z); x stays as
         near as it can to the item's own, so that square rods do not twist.
         """
-        result = self._starts(poses)
-        begin, end = self._lines(result, poses)
+        result = self._start_poses(poses)
+        begin, end = self._line_ends(result, poses)
         path = end - begin
         length = np.linalg.norm(path, axis=1)
         short = length < SHORT
         scale = np.where(short, 1.0, length)
         z = path / scale[:, None]
         own_x, own_y, own_z = (result[:, :3, k] for k in range(3))
-        z[self._both_directions & (_dot(path, own_z) < 0.0)] *= -1.0
-        x = own_x - z * _dot(own_x, z)[:, None]
-        spare = own_y - z * _dot(own_y, z)[:, None]
+        z[self._both_directions & (_row_dot_products(path, own_z) < 0.0)] *= -1.0
+        x = own_x - z * _row_dot_products(own_x, z)[:, None]
+        spare = own_y - z * _row_dot_products(own_y, z)[:, None]
         x = np.where((np.linalg.norm(x, axis=1) > 1e-6)[:, None], x, spare)
         x /= np.maximum(np.linalg.norm(x, axis=1), 1e-300)[:, None]
         share = self._at[:, 0] + np.where(short, 0.0, self._at[:, 1] / scale)
@@ -124,20 +123,20 @@ class Spans:
         result[self._lies, :3, 3] = (begin + path * share[:, None])[self._lies]
         return result
 
-    def _starts(self, poses: Mapping[str, ArrayLike]) -> Array:
+    def _start_poses(self, poses: Mapping[str, ArrayLike]) -> Array:
         result = np.array([poses.get(name, _IDENTITY) for name in self._frames], dtype=float) @ self._place
         for i in np.flatnonzero(self._turned):
             axes = np.asarray(poses.get(self._axes[i] or "", _IDENTITY), dtype=float)
             result[i, :3, :3] = axes[:3, :3] @ self._place[i, :3, :3]
         return result
 
-    def _lines(self, starts: Array, poses: Mapping[str, ArrayLike]) -> tuple[Array, Array]:
-        """Return both ends (n, 3) of the lines, in the world."""
+    def _line_ends(self, starts: Array, poses: Mapping[str, ArrayLike]) -> tuple[Array, Array]:
+        """Return the start and end points (n, 3) of the lines, in the world."""
         ends = np.array([poses.get(name, _IDENTITY) for name in self._ends], dtype=float) @ self._end
         begin, end, n = starts[:, :3, 3], ends[:, :3, 3], starts[:, :3, 2]
-        foot = end - n * _dot(n, end - begin)[:, None]
+        foot = end - n * _row_dot_products(n, end - begin)[:, None]
         return np.where(self._normal[:, None], foot, begin), end
 
 
-def _dot(a: Array, b: Array) -> Array:
+def _row_dot_products(a: Array, b: Array) -> Array:
     return np.einsum("ij,ij->i", a, b)

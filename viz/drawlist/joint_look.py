@@ -1,4 +1,4 @@
-"""Look of a joint kind: the pieces of its glyph, and its rings and arrows.
+"""Look of a joint kind: the pieces of its glyph, and its draggable rings and arrows.
 
 `JointLook` itself is the look of a kind that has none of its own: a plain knuckle, and handles along its own motion. A
 kind's own look is a class in `viz.drawlist.joints`. `r` is the radius (m) of a revolute joint in this model; everything
@@ -16,12 +16,12 @@ import numpy as np
 from core.joints import JointKind
 from core.later import dataclass
 from viz.drawlist import geometry as g
-from viz.placement import Array, along, perpendicular, unit
+from viz.placement import Array, frame_along, perpendicular_unit_vector, unit_vector
 
 
 @dataclass(frozen=True)
-class Facts:
-    """Data for the glyph of a joint. Axes are unit vectors in frame a (at q = 0 also in b)."""
+class GlyphParameters:
+    """Data that determine the glyph of a joint. Axes are unit vectors in frame a (at q = 0 also in frame b)."""
 
     r: float
     axis: Array
@@ -35,8 +35,9 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Form fixed to a joint frame. A rod is stretched from there to the origin of the other frame."""
+class GlyphPiece:
+    """Piece of a glyph, fixed to a frame of the joint. A rod is stretched from there to the origin of the other
+    frame."""
 
     name: str
     side: str
@@ -47,8 +48,8 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Part:
-    """Ring ("turn") or arrow ("slide") of a joint.
+class HandlePart:
+    """Ring ("turn") or arrow ("slide") of a joint, or a limit of one.
 
     coordinate : index among the joint's coordinates that it moves; None where it turns a quaternion
     speed      : index among the joint's speeds: moving the part by x is moving along this unit speed by x
@@ -62,15 +63,15 @@ class Part:
     bound: Literal["", "lower", "upper"] = ""
 
     @property
-    def whole(self) -> Part:
-        """Part to which this limit belongs; itself if it is not a limit."""
+    def unlimited_part(self) -> HandlePart:
+        """Ring or arrow to which this limit belongs; itself if it is not a limit."""
         return replace(self, bound="")
 
 
 @dataclass(frozen=True)
-class Spot:
-    """Position of a part: centre (3,), axis (3,), direction (3,) of a ring's zero value (for an arrow the origin of
-    value zero is `zero`), and the displayed value (None for quaternions)."""
+class PartPosition:
+    """Position of a ring or arrow: centre (3,); axis (3,); direction (3,) of a ring's zero (an arrow has its zero at
+    `zero`); and the displayed value (None for quaternions)."""
 
     centre: Array
     axis: Array
@@ -80,77 +81,78 @@ class Spot:
 
 
 KEYS = ("handle", "handle_second", "handle_third")
-"""Colours of the first, second, third handle of a joint."""
+"""Colours of the first, second and third handle of a joint."""
 
 
 @dataclass(frozen=True)
 class Handle:
-    """Handle of a part: frame that fixes its axis ("a" or "b"), axis in it, frame it is attached to, and colour."""
+    """Ring or arrow: the frame that fixes its axis ("a" or "b"), the axis in that frame, the frame to which it is
+    attached, and its colour."""
 
-    part: Part
+    part: HandlePart
     fixed_to: str
     axis: Array
     reference: Array
     sits_on: str
     colour: str
 
-    def spot(self, X_WA: Array, X_WB: Array, q: Sequence[float]) -> Spot:
-        """Return the position of the part for these poses of the joint's frames; q : its coordinates, as measured by
-        the kernel."""
+    def part_position(self, X_WA: Array, X_WB: Array, q: Sequence[float]) -> PartPosition:
+        """Return the position of the ring or arrow for these poses of the joint's frames; q : its coordinates, as
+        measured by the kernel."""
         fixed = X_WA if self.fixed_to == "a" else X_WB
         axis = fixed[:3, :3] @ self.axis
         centre = (X_WA if self.sits_on == "a" else X_WB)[:3, 3]
         if self.part.coordinate is None:
-            return Spot(centre, axis, fixed[:3, :3] @ self.reference, centre, None)
+            return PartPosition(centre, axis, fixed[:3, :3] @ self.reference, centre, None)
         value = q[self.part.coordinate]
         if self.part.kind == "slide":
-            return Spot(centre, axis, fixed[:3, :3] @ self.reference, centre - value * axis, value)
+            return PartPosition(centre, axis, fixed[:3, :3] @ self.reference, centre - value * axis, value)
         reference = X_WA[:3, :3] @ self.reference
-        reference = unit(reference - axis * float(axis @ reference))
-        return Spot(centre, axis, reference, centre, value)
+        reference = unit_vector(reference - axis * float(axis @ reference))
+        return PartPosition(centre, axis, reference, centre, value)
 
 
 @dataclass(frozen=True)
 class MotionHandle:
-    """Handle of a part along a column of the motion subspace, for any pose."""
+    """Ring or arrow along a column of the motion subspace, for any pose."""
 
-    part: Part
+    part: HandlePart
     law: JointKind
     canonical: Array
     """Frame (4, 4) with the axis along z, in frames a and b."""
     colour: str
 
-    def spot(self, X_WA: Array, X_WB: Array, q: Sequence[float]) -> Spot:
-        """Return the position of the part, as in `Handle.spot`."""
+    def part_position(self, X_WA: Array, X_WB: Array, q: Sequence[float]) -> PartPosition:
+        """Return the position of the ring or arrow, as in `Handle.part_position`."""
         X_Wb = X_WB @ self.canonical
         angular, linear = (np.array(each, dtype=float) for each in self.law.subspace(q)[self.part.speed])
-        axis = X_Wb[:3, :3] @ unit(angular if self.part.kind == "turn" else linear)
-        aside, centre = perpendicular(axis), X_WB[:3, 3]
+        axis = X_Wb[:3, :3] @ unit_vector(angular if self.part.kind == "turn" else linear)
+        aside, centre = perpendicular_unit_vector(axis), X_WB[:3, 3]
         if self.part.coordinate is None:
-            return Spot(centre, axis, aside, centre, None)
+            return PartPosition(centre, axis, aside, centre, None)
         value = q[self.part.coordinate]
         if self.part.kind == "slide":
-            return Spot(centre, axis, aside, centre - value * axis, value)
+            return PartPosition(centre, axis, aside, centre - value * axis, value)
         reference = np.cos(value) * aside - np.sin(value) * np.cross(axis, aside)
-        return Spot(centre, axis, reference, centre, value)
+        return PartPosition(centre, axis, reference, centre, value)
 
 
 class JointLook:
-    """Look of a joint kind; the base class is for kinds of which only the motion is known."""
+    """Look of a joint kind; the base class is the look of kinds of which only the motion is known."""
 
     of: ClassVar[type[JointKind]]
-    """Joint kind; kinds derived from it with the same motion have the same look."""
+    """Joint kind with this look; kinds derived from it that have the same motion share it."""
     stands_on_ground: ClassVar[bool] = True
-    """True if a plinth supports the joint when it is on the ground."""
+    """True if the joint is supported by a plinth when it is on the ground."""
 
-    def pieces(self, facts: Facts) -> tuple[Piece, ...]:
-        """Return the glyph of a joint."""
+    def pieces(self, facts: GlyphParameters) -> tuple[GlyphPiece, ...]:
+        """Return the pieces of a joint's glyph."""
         return (
-            Piece("socket", "a", g.Sphere(facts.r)),
-            Piece("block", "b", g.Box((1.3 * facts.r,) * 3, 0.15 * facts.r), colour="rod"),
+            GlyphPiece("socket", "a", g.Sphere(facts.r)),
+            GlyphPiece("block", "b", g.Box((1.3 * facts.r,) * 3, 0.15 * facts.r), colour="rod"),
         )
 
-    def depth_below(self, facts: Facts, upright: float) -> float:
+    def depth_below(self, facts: GlyphParameters, upright: float) -> float:
         """Return the depth (m) of the glyph below its origin, into its support; `upright` is the vertical component of
         its axis in the world."""
         return 0.85 * facts.r
@@ -165,7 +167,9 @@ class JointLook:
         plain = law.nq == law.nv
         return [
             MotionHandle(
-                Part(joint, "turn" if np.any(np.array(angular, dtype=float)) else "slide", k if plain else None, k),
+                HandlePart(
+                    joint, "turn" if np.any(np.array(angular, dtype=float)) else "slide", k if plain else None, k
+                ),
                 law,
                 canonical,
                 KEYS[k % 3],
@@ -175,34 +179,37 @@ class JointLook:
 
 
 class AxialLook(JointLook):
-    """Look of a joint that extends along its axis into its support."""
+    """Look of a joint whose glyph extends along its axis into its support."""
 
-    def depth_below(self, facts: Facts, upright: float) -> float:
-        """Return the length of the drum or sleeve below the origin, for an upright axis."""
+    def depth_below(self, facts: GlyphParameters, upright: float) -> float:
+        """Return the length of the drum or sleeve below the origin if the axis is upright."""
         return 1.1 * facts.r if abs(upright) > 0.7 else 0.0
 
 
-def turn(joint: str, axis: Array, sits_on: str, reference: Array | None = None) -> Handle:
-    """Return a ring about an axis of frame a that moves the first coordinate."""
-    aside = perpendicular(axis) if reference is None else reference
-    return Handle(Part(joint, "turn", 0, 0), "a", axis, aside, sits_on, KEYS[0])
+def ring_handle(joint: str, axis: Array, sits_on: str, reference: Array | None = None) -> Handle:
+    """Return a ring about an axis of frame a, for the first coordinate."""
+    aside = perpendicular_unit_vector(axis) if reference is None else reference
+    return Handle(HandlePart(joint, "turn", 0, 0), "a", axis, aside, sits_on, KEYS[0])
 
 
-def slide(joint: str, axis: Array, k: int = 0) -> Handle:
-    """Return an arrow along an axis of frame a that moves coordinate k."""
-    return Handle(Part(joint, "slide", k, k), "a", axis, perpendicular(axis), "b", KEYS[k])
+def arrow_handle(joint: str, axis: Array, k: int = 0) -> Handle:
+    """Return an arrow along an axis of frame a, for coordinate k."""
+    return Handle(HandlePart(joint, "slide", k, k), "a", axis, perpendicular_unit_vector(axis), "b", KEYS[k])
 
 
-def free_turns(joint: str) -> list[Handle]:
-    """Return rings about the axes of frame b that rotate a quaternion; the first speeds are rotational."""
-    return [Handle(Part(joint, "turn", None, i), "b", np.eye(3)[i], np.eye(3)[i - 2], "b", "xyz"[i]) for i in range(3)]
+def quaternion_rings(joint: str) -> list[Handle]:
+    """Return rings about the axes of frame b, for the rotation given by a quaternion; the first speeds are the angular
+    ones."""
+    return [
+        Handle(HandlePart(joint, "turn", None, i), "b", np.eye(3)[i], np.eye(3)[i - 2], "b", "xyz"[i]) for i in range(3)
+    ]
 
 
-def axis_of(R_ac: Array) -> Array:
+def joint_axis(R_ac: Array) -> Array:
     """Return the joint's axis (3,) in frame a."""
     return np.asarray(R_ac[:, 2])
 
 
-def rod(facts: Facts, geometry: g.Geometry) -> Piece:
+def rod_piece(facts: GlyphParameters, geometry: g.Geometry) -> GlyphPiece:
     """Return a rod along the axis, stretched from a to b."""
-    return Piece("rod", "a", geometry, along(facts.axis), "rod", stretched=True)
+    return GlyphPiece("rod", "a", geometry, frame_along(facts.axis), "rod", stretched=True)

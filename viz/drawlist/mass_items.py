@@ -1,6 +1,5 @@
-"""Marks of mass: the quartered ball at a body's centre of mass, its inertia ellipsoid, and the centre of mass of the
-whole machine.
-"""
+"""Items that show mass: the quartered ball at a body's centre of mass, its inertia ellipsoid, and the centre of mass of
+the whole machine."""
 
 from __future__ import annotations
 
@@ -13,9 +12,9 @@ from numpy.typing import ArrayLike
 from core.errors import KinetostatError
 from core.mechanics.multibody.number_reader import Numbers
 from core.model import Body, Model
-from core.numerics.spatial.inertia import split
+from core.numerics.spatial.inertia import split_inertia
 from viz.drawlist import geometry as g
-from viz.placement import Array, placement, shifted
+from viz.placement import Array, to_placement, translation
 
 
 def inertia_radii(mass: float, tensor: ArrayLike) -> tuple[Array, Array]:
@@ -32,7 +31,7 @@ def inertia_radii(mass: float, tensor: ArrayLike) -> tuple[Array, Array]:
 
 
 def mass_items(body: Body, values: Mapping[str, float], radius: float, origin: str = "") -> Iterator[dict[str, Any]]:
-    """Yield the fields of the items that mark a body's mass; none for a massless body."""
+    """Yield the fields of the items that show the mass of a body; none for a massless body."""
     mass, center, tensor = mass_properties(body, values, origin)
     if mass <= 0.0:
         return
@@ -44,13 +43,13 @@ def mass_items(body: Body, values: Mapping[str, float], radius: float, origin: s
         "geometry": g.CenterMark(0.75 * radius),
         "role": "com",
         "colour": "com_light",
-        "placement": placement(shifted(*center)),
+        "placement": to_placement(translation(*center)),
         "shown": False,
     }
     axes, radii = inertia_radii(mass, tensor)
     if radii.max() <= 1e-9:
         return
-    pose = shifted(*center)
+    pose = translation(*center)
     pose[:3, :3] = axes
     x, y, z = np.maximum(radii, 0.01 * radii.max()).tolist()
     yield {
@@ -60,36 +59,37 @@ def mass_items(body: Body, values: Mapping[str, float], radius: float, origin: s
         "geometry": g.Ellipsoid((x, y, z)),
         "role": "inertia",
         "colour": "inertia",
-        "placement": placement(pose),
+        "placement": to_placement(pose),
         "shown": False,
         "opacity": 0.45,
     }
 
 
 def mass_properties(body: Body, values: Mapping[str, float], origin: str = "") -> tuple[float, Array, Array]:
-    """Return mass (kg), centre (3,) m, tensor (3, 3) kg·m² about it, in body axes, as in the kernel.
+    """Return mass (kg), centre of mass (3,) m, and inertia tensor (3, 3) kg·m² about it, in body axes, as in the
+    kernel.
 
     A body whose mass cannot be found (a mesh is missing) counts as having none; the kernel says why.
     """
     try:
-        mass, center, tensor = split(Numbers(values, origin).inertia(body))
+        mass, center, tensor = split_inertia(Numbers(values, origin).inertia(body))
     except KinetostatError:
         return 0.0, np.zeros(3), np.zeros((3, 3))
-    return float(mass), np.array(center, dtype=float), _symmetric(*map(float, tensor))
+    return float(mass), np.array(center, dtype=float), _symmetric_matrix(*map(float, tensor))
 
 
-def _symmetric(xx: float, yy: float, zz: float, xy: float, xz: float, yz: float) -> Array:
+def _symmetric_matrix(xx: float, yy: float, zz: float, xy: float, xz: float, yz: float) -> Array:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-class Balance:
-    """Masses and centres of mass of a machine's bodies."""
+class MassDistribution:
+    """Masses and centres of mass of all bodies of a machine."""
 
     def __init__(self, model: Model, values: Mapping[str, float]) -> None:
         found = [(body.name, *mass_properties(body, values, model.origin)[:2]) for body in model.expanded.bodies]
         self._bodies = [(name, mass, centre) for name, mass, centre in found if mass > 0.0]
 
-    def center(self, poses: Mapping[str, ArrayLike]) -> Array | None:
+    def mass_center(self, poses: Mapping[str, ArrayLike]) -> Array | None:
         """Return the centre of mass (3,), m, c = Σ mᵢ (pᵢ + Rᵢ cᵢ) / Σ mᵢ; None for a machine without mass."""
         total, moment = 0.0, np.zeros(3)
         for name, mass, centre in self._bodies:

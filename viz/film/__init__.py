@@ -1,1 +1,1 @@
-"""Films rendered off-screen."""
+"""Films, rendered off-screen."""

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from core.errors import FileError, KinetostatError
-from viz.pictures.picture_files import Pixels, png
+from viz.pictures.picture_files import Pixels, png_data
 
 QUALITY = "18"
 """Constant rate factor of H.264: visually lossless for drawings."""
@@ -27,33 +27,33 @@ BIT_RATE = 12_000_000
 GIF_TICKS = 100
 """Time resolution of GIF: hundredths of a second."""
 GIF_FASTEST = 50
-"""Highest frame rate that viewers show correctly (delays below 2/100 s are ignored)."""
+"""Highest frame rate that viewers play correctly (they ignore delays below 2/100 s)."""
 
 
 class Encoder(Protocol):
-    """Interface of encoders."""
+    """Interface of all encoders."""
 
-    def add(self, picture: Pixels) -> None:
-        """Add the next frame."""
+    def add_frame(self, picture: Pixels) -> None:
+        """Encode the next frame."""
         ...
 
     def finish(self) -> None:
         """Complete the film file. Raises FileError."""
         ...
 
-    def drop(self) -> None:
-        """Discard the film without leaving files."""
+    def discard(self) -> None:
+        """Discard the film, leaving no files."""
         ...
 
 
-def encoder(path: str | os.PathLike[str], fps: Fraction, size: tuple[int, int]) -> Encoder:
+def create_encoder(path: str | os.PathLike[str], fps: Fraction, size: tuple[int, int]) -> Encoder:
     """Return the encoder for the suffix of a path. Raises KinetostatError for settings that the format does not
     support."""
     target = Path(path)
     make = FORMATS.get(target.suffix.lower())
     if make is None:
         raise FileError(
-            "The suffix is not a film format.",
+            "The file's suffix is not a film format.",
             file=str(target),
             remedy=f"Use {', '.join(FORMATS)} (PNG: one numbered picture per frame).",
         )
@@ -75,13 +75,13 @@ def _file_errors_as_messages(path: Path) -> Iterator[None]:
         ) from None
 
 
-class Video:
-    """MP4 file with one H.264 stream; frame k is shown at exactly k / fps."""
+class VideoEncoder:
+    """Encoder of an MP4 file with one H.264 stream; frame k is shown at exactly k / fps."""
 
     def __init__(self, path: Path, fps: Fraction, size: tuple[int, int]) -> None:
         if size[0] % 2 or size[1] % 2:
             raise KinetostatError(
-                f"MP4 films need even sides, not {size[0]} × {size[1]} pixels.",
+                f"MP4 films need an even width and height, not {size[0]} × {size[1]} pixels.",
                 remedy=f"Choose {size[0] // 2 * 2} × {size[1] // 2 * 2}, or GIF or PNG.",
             )
         import av
@@ -91,9 +91,9 @@ class Video:
             handle, self._temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.", suffix=".mp4")
             os.close(handle)
         self._file = av.open(self._temporary, "w", options={"movflags": "+faststart"})
-        self._stream = self._video(size)
+        self._stream = self._create_stream(size)
 
-    def _video(self, size: tuple[int, int]) -> Any:
+    def _create_stream(self, size: tuple[int, int]) -> Any:
         import av
 
         h264 = "libx264" in av.codecs_available
@@ -107,8 +107,8 @@ class Video:
             stream.bit_rate = BIT_RATE
         return stream
 
-    def add(self, picture: Pixels) -> None:
-        """Add the next frame."""
+    def add_frame(self, picture: Pixels) -> None:
+        """Encode the next frame."""
         import av
 
         frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture[:, :, :3]), format="rgb24")
@@ -118,26 +118,26 @@ class Video:
             self._file.mux(self._stream.encode(frame))
 
     def finish(self) -> None:
-        """Close the film and rename it to its final name."""
+        """Close the film and move it to its final name."""
         with _file_errors_as_messages(self.path):
             self._file.mux(self._stream.encode(None))
             self._file.close()
             _rename_finished(Path(self._temporary), self.path)
 
-    def drop(self) -> None:
-        """Discard the film without leaving files."""
+    def discard(self) -> None:
+        """Discard the film, leaving no files."""
         self._file.close()
         Path(self._temporary).unlink(missing_ok=True)
 
 
-class Gif:
-    """Endlessly looping GIF with 256 colours chosen from all its frames; delays are whole hundredths of a second, and
-    add up to the exact time."""
+class GifEncoder:
+    """Encoder of a GIF that loops endlessly, with 256 colours chosen from all of its frames. Delays are whole
+    hundredths of a second that add up to the exact time."""
 
     def __init__(self, path: Path, fps: Fraction, size: tuple[int, int]) -> None:
         if fps > GIF_FASTEST:
             raise KinetostatError(
-                f"GIF shows at most {GIF_FASTEST} frames per second, not {float(fps):g}.",
+                f"GIF films can have at most {GIF_FASTEST} frames per second, not {float(fps):g}.",
                 remedy="Choose fewer frames per second, or MP4.",
             )
         import av
@@ -156,8 +156,8 @@ class Gif:
         self._graph.configure()
         self._size = size
 
-    def add(self, picture: Pixels) -> None:
-        """Add the next frame."""
+    def add_frame(self, picture: Pixels) -> None:
+        """Store the next frame."""
         import av
 
         frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture[:, :, :3]), format="rgb24")
@@ -179,49 +179,53 @@ class Gif:
             for _ in range(self.count):
                 file.mux(stream.encode(self._graph.vpull()))
             file.mux(stream.encode(None))
-        from core.files.source import write_whole
+        from core.files.source import write_atomically
 
-        write_whole(str(self.path), memory.getvalue())
+        write_atomically(str(self.path), memory.getvalue())
 
-    def drop(self) -> None:
-        """Do nothing, as no file has been written."""
+    def discard(self) -> None:
+        """Do nothing, because no file has been written."""
 
 
-class Stills:
-    """Numbered pictures: film.png becomes film_0001.png, film_0002.png … ; all appear together at the end."""
+class PictureSeries:
+    """Encoder of numbered pictures: film.png becomes film_0001.png, film_0002.png … . All of them appear together at
+    the end."""
 
     def __init__(self, path: Path, fps: Fraction, size: tuple[int, int]) -> None:
         self.path, self.count = path, 0
         with _file_errors_as_messages(path):
             self._folder = tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.stem}.")
 
-    def _name(self, number: int) -> str:
+    def _numbered_path(self, number: int) -> str:
         return f"{self.path.stem}_{number:04d}.png"
 
-    def add(self, picture: Pixels) -> None:
-        """Add the next frame."""
+    def add_frame(self, picture: Pixels) -> None:
+        """Write the next frame."""
         self.count += 1
         with _file_errors_as_messages(self.path):
-            (Path(self._folder.name) / self._name(self.count)).write_bytes(png(picture))
+            (Path(self._folder.name) / self._numbered_path(self.count)).write_bytes(png_data(picture))
 
     def finish(self) -> None:
-        """Move the pictures to their final names; surplus pictures of an older, longer film are deleted."""
+        """Move the pictures to their final names, and delete surplus pictures of an earlier, longer film."""
         with _file_errors_as_messages(self.path):
             for number in range(1, self.count + 1):
-                _rename_finished(Path(self._folder.name) / self._name(number), self.path.parent / self._name(number))
+                _rename_finished(
+                    Path(self._folder.name) / self._numbered_path(number),
+                    self.path.parent / self._numbered_path(number),
+                )
             self._folder.cleanup()
             number = self.count + 1
-            while (old := self.path.parent / self._name(number)).is_file():
+            while (old := self.path.parent / self._numbered_path(number)).is_file():
                 old.unlink()
                 number += 1
 
-    def drop(self) -> None:
-        """Discard the pictures without leaving files."""
+    def discard(self) -> None:
+        """Discard the pictures, leaving no files."""
         self._folder.cleanup()
 
 
 def _rename_finished(temporary: Path, path: Path) -> None:
-    """Rename a finished file to its final name, with ordinary permissions."""
+    """Move a finished file to its final name, with ordinary access permissions."""
     with open(temporary, "rb+") as file:
         os.fsync(file.fileno())
     umask = os.umask(0)
@@ -231,8 +235,8 @@ def _rename_finished(temporary: Path, path: Path) -> None:
 
 
 FORMATS: Mapping[str, Callable[[Path, Fraction, tuple[int, int]], Encoder]] = {
-    ".mp4": Video,
-    ".gif": Gif,
-    ".png": Stills,
+    ".mp4": VideoEncoder,
+    ".gif": GifEncoder,
+    ".png": PictureSeries,
 }
 """Encoders by file suffix."""

@@ -1,6 +1,5 @@
-"""Footage of runs (poses, paths, arrows, and other runs as ghosts) and of pose sequences (results that functions show
-pose by pose), at the times of a film's frames.
-"""
+"""Footage of runs (poses, paths, arrows, and other runs as ghosts) and of pose sequences (results of functions that are
+shown pose by pose), at the times of a film's frames."""
 
 from __future__ import annotations
 
@@ -10,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.analysis.mobility_marks import Mark
+from core.analysis.mobility_marks import MobilityMark
 from core.errors import ModelError
 from core.functions.results import EllipsoidField, PoseSequence
 from core.later import dataclass
 from core.mechanism import Mechanism
-from core.simulation.run.resampling import resampled
-from viz.camera import View
+from core.simulation.run.resampling import resample_run
+from viz.camera import CameraView
 from viz.film.film import Array, Footage, Ghost, PointPath, frame_times
 from viz.look import Colour
 from viz.scene import vectors
 from viz.scene.overlays import EllipsoidGlyph
-from viz.scene.vectors import Wanted
+from viz.scene.vectors import RequestedArrow
 
 if TYPE_CHECKING:
     from core.simulation.run.run import Run
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FollowedPoint:
-    """Point with a drawn path: (3,) m in the axes of a body or frame."""
+    """Point whose path is drawn: coordinates (3,) in m, in the axes of a body or frame."""
 
     frame: str
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -44,14 +43,14 @@ def footage_of_run(
     speed: float = 1.0,
     start: float | None = None,
     end: float | None = None,
-    view: str | View = "iso",
+    view: str | CameraView = "iso",
     turn: float = 0.0,
     paths: Sequence[FollowedPoint] = (),
-    arrows: Iterable[Wanted] = (),
+    arrows: Iterable[RequestedArrow] = (),
     scales: dict[str, float] | None = None,
     others: Sequence[Run] = (),
     caption: bool = True,
-    marks: Callable[[Array, Mapping[str, float]], Sequence[Mark]] | None = None,
+    marks: Callable[[Array, Mapping[str, float]], Sequence[MobilityMark]] | None = None,
     **display: Any,
 ) -> Footage:
     """Return the footage of a run.
@@ -66,36 +65,38 @@ def footage_of_run(
     times = frame_times(
         first if start is None else max(start, first), last if end is None else min(end, last), fps, speed
     )
-    shown = resampled(run, times)
+    shown = resample_run(run, times)
     parameters = dict(run.settings.parameters)
-    found = vectors.fields(shown, arrows)
+    found = vectors.compute_arrow_fields(shown, arrows)
     if found and scales is None:
-        every = vectors.usual(vectors.fields(vectors.thinned(run), arrows))
-        scales = vectors.scales(every, machine_size(run))
+        every = vectors.reference_magnitudes(vectors.compute_arrow_fields(vectors.sample_run(run), arrows))
+        scales = vectors.arrow_scales(every, machine_size(run))
     return Footage(
         run.model,
         parameters,
         times,
-        names(run),
-        poses(shown),
+        object_names(run),
+        object_poses(shown),
         view,
         turn / float(fps),
         display,
-        {f"{each.frame} {k}": path_of(run, each) for k, each in enumerate(paths)},
-        [vectors.glyphs(found, scales or {}, k) for k in range(len(times))] if found else (),
-        tuple(Ghost(poses(resampled(other, times)), dict(other.settings.parameters)) for other in others),
+        {f"{each.frame} {k}": point_path(run, each) for k, each in enumerate(paths)},
+        [vectors.build_glyphs(found, scales or {}, k) for k in range(len(times))] if found else (),
+        tuple(Ghost(object_poses(resample_run(other, times)), dict(other.settings.parameters)) for other in others),
         [f"t = {time:.2f} s" for time in times] if caption else (),
         marks=[marks(q, parameters) for q in shown.q] if marks is not None else (),
     )
 
 
-def names(run: Run) -> tuple[str, ...]:
-    """Return the names of all objects placed by `poses`: all frames, then the junctions of force elements."""
+def object_names(run: Run) -> tuple[str, ...]:
+    """Return the names of all objects for which `object_poses` gives a pose: all frames, then the junctions of force
+    elements."""
     return (*run.mech.frame_names, *(junction.name for junction in run.model.expanded.junctions))
 
 
-def poses(run: Run) -> Array:
-    """Return poses (samples, names, 4, 4) world ← frame of all `names`, with the run's parameter values."""
+def object_poses(run: Run) -> Array:
+    """Return the poses (samples, names, 4, 4) world ← frame of all objects in `object_names`, with the parameter values
+    of the run."""
     parameters = dict(run.settings.parameters) or None
     frames = np.asarray(run.mech.poses(run.q, parameters))
     junctions = [junction.name for junction in run.model.expanded.junctions]
@@ -108,7 +109,7 @@ def poses(run: Run) -> Array:
     return np.concatenate([frames, places], axis=1)
 
 
-def path_of(run: Run, point: FollowedPoint) -> PointPath:
+def point_path(run: Run, point: FollowedPoint) -> PointPath:
     """Return the path of a point over the run."""
     if point.frame not in run.mech.frame_names:
         raise ModelError(
@@ -121,8 +122,8 @@ def path_of(run: Run, point: FollowedPoint) -> PointPath:
 
 
 def machine_size(run: Run) -> float:
-    """Return the largest side of the box around all frames over the run, m, the reference for arrow lengths."""
-    places = poses(vectors.thinned(run))[:, :, :3, 3].reshape(-1, 3)
+    """Return the longest edge, in m, of the box around all frames over the run; arrow lengths are relative to it."""
+    places = object_poses(vectors.sample_run(run))[:, :, :3, 3].reshape(-1, 3)
     extent = places.max(axis=0) - places.min(axis=0) if len(places) else np.zeros(3)
     return float(extent.max(initial=0.0)) or 1.0
 
@@ -131,14 +132,14 @@ COLOURS = {"velocity": "ellipsoid", "force": "ellipsoid_force"}
 """Colours of ellipsoids by kind."""
 
 
-def shown_pose(time: float, interval: float, count: int) -> int:
-    """Return the index of the pose shown at a time (s), if each of `count` poses is shown for `interval` s."""
+def shown_pose_index(time: float, interval: float, count: int) -> int:
+    """Return the index of the pose that is shown at a time (s) if each of `count` poses is shown for `interval` s."""
     return min(max(int(time / interval + 1e-6), 0), count - 1)
 
 
-def glyph(field: EllipsoidField, index: int) -> EllipsoidGlyph:
-    """Return the glyph of one ellipsoid."""
-    drawn = field.drawn(index)
+def ellipsoid_glyph(field: EllipsoidField, index: int) -> EllipsoidGlyph:
+    """Return the values with which an ellipsoid is drawn."""
+    drawn = field.drawable_ellipsoid(index)
     return EllipsoidGlyph(np.array(drawn.center), np.array(drawn.axes), np.array(drawn.radii), COLOURS[field.kind])
 
 
@@ -152,10 +153,10 @@ def footage_of_sequence(
     speed: float = 1.0,
     start: float | None = None,
     end: float | None = None,
-    view: str | View = "iso",
+    view: str | CameraView = "iso",
     turn: float = 0.0,
     caption: bool = True,
-    marks: Callable[[np.ndarray, Mapping[str, float]], Sequence[Mark]] | None = None,
+    marks: Callable[[np.ndarray, Mapping[str, float]], Sequence[MobilityMark]] | None = None,
     **display: Any,
 ) -> Footage:
     """Return the footage of a pose sequence.
@@ -168,7 +169,7 @@ def footage_of_sequence(
     count = len(poses.q)
     last = interval * count  # the last pose is shown as long as the others
     times = frame_times(max(start or 0.0, 0.0), last if end is None else min(end, last), fps, speed)
-    shown = [shown_pose(float(time), interval, count) for time in times]
+    shown = [shown_pose_index(float(time), interval, count) for time in times]
     values = [dict(p) for p in poses.p]
     arrays = [np.asarray(mech.poses(np.array(q), p=p or None)) for q, p in zip(poses.q, values, strict=True)]
     known = [marks(np.array(q), p) for q, p in zip(poses.q, values, strict=True)] if marks is not None else []
@@ -181,14 +182,14 @@ def footage_of_sequence(
         view,
         turn / float(fps),
         display,
-        captions=[pose_text(poses, k) for k in shown] if caption else (),
+        captions=[pose_caption(poses, k) for k in shown] if caption else (),
         changing=[values[k] for k in shown] if any(values) else (),
-        ellipsoids=[[glyph(field, k)] for k in shown] if field is not None and field.graphics else (),
+        ellipsoids=[[ellipsoid_glyph(field, k)] for k in shown] if field is not None and field.graphics else (),
         marks=[known[k] for k in shown] if known else (),
     )
 
 
-def pose_text(poses: PoseSequence, index: int) -> str:
-    """Return the caption of a pose: its number and the total."""
+def pose_caption(poses: PoseSequence, index: int) -> str:
+    """Return the caption of a pose: its number and the number of poses."""
     title = f"{poses.title}  " if poses.title else ""
     return f"{title}{index + 1} / {len(poses.q)}"

@@ -1,1 +1,1 @@
-"""Conversion of forms and files to VTK meshes."""
+"""Conversion of geometric forms and files to VTK meshes."""

@@ -17,9 +17,9 @@ from vtkmodules.vtkFiltersGeneral import vtkTransformFilter
 from viz.placement import Array
 
 FARTHEST = 1e30
-"""Largest drawn coordinate, m; within single precision, and its square within double."""
+"""Largest coordinate that is drawn, m; it is within single precision, and its square within double."""
 FEATURE_ANGLE = 38.0
-"""Angle in degrees (VTK's unit) above which edges stay sharp; flatter ones are shaded smoothly."""
+"""Angle in degrees (the unit of VTK) above which an edge stays sharp; below it, shading is smooth."""
 
 
 def vtk_points(points: ArrayLike) -> vtkPoints:
@@ -30,7 +30,7 @@ def vtk_points(points: ArrayLike) -> vtkPoints:
     return result
 
 
-def cells(faces: NDArray[np.int64]) -> vtkCellArray:
+def cell_array(faces: NDArray[np.int64]) -> vtkCellArray:
     """Convert an (n, k) array of point indices to VTK cells."""
     count, size = faces.shape
     starts = np.arange(0, count * size + 1, size, dtype=np.int64)
@@ -42,30 +42,30 @@ def cells(faces: NDArray[np.int64]) -> vtkCellArray:
     return result
 
 
-def surface(points: ArrayLike, faces: ArrayLike) -> vtkPolyData:
-    """Return a surface of (n, 3) points and (m, 3 or 4) faces, counter-clockwise seen from outside."""
+def surface_mesh(points: ArrayLike, faces: ArrayLike) -> vtkPolyData:
+    """Return a surface with (n, 3) points and (m, 3 or 4) faces, which are counter-clockwise seen from outside."""
     result = vtkPolyData()
     result.SetPoints(vtk_points(points))
-    result.SetPolys(cells(np.asarray(faces, dtype=np.int64)))
+    result.SetPolys(cell_array(np.asarray(faces, dtype=np.int64)))
     return result
 
 
-def wire(points: ArrayLike, segments: ArrayLike) -> vtkPolyData:
-    """Return lines between (n, 3) points; `segments` is (m, k)."""
+def line_mesh(points: ArrayLike, segments: ArrayLike) -> vtkPolyData:
+    """Return lines through (n, 3) points; the point indices of the lines are `segments` (m, k)."""
     result = vtkPolyData()
     result.SetPoints(vtk_points(points))
-    result.SetLines(cells(np.asarray(segments, dtype=np.int64)))
+    result.SetLines(cell_array(np.asarray(segments, dtype=np.int64)))
     return result
 
 
 def polyline(points: ArrayLike) -> vtkPolyData:
     """Return one line through (n, 3) points."""
     array = np.asarray(points, dtype=float)
-    return wire(array, np.arange(len(array)).reshape(1, -1))
+    return line_mesh(array, np.arange(len(array)).reshape(1, -1))
 
 
-def coloured(data: vtkPolyData, colours: ArrayLike) -> vtkPolyData:
-    """Set one colour (0 … 1, three or four numbers) per point, or one for all; return the same data."""
+def set_colours(data: vtkPolyData, colours: ArrayLike) -> vtkPolyData:
+    """Set the colours (0 … 1, three or four numbers), one per point or one for all points; return the same data."""
     table = np.asarray(colours, dtype=float)
     if table.ndim == 1:
         table = np.tile(table, (data.GetNumberOfPoints(), 1))
@@ -76,7 +76,7 @@ def coloured(data: vtkPolyData, colours: ArrayLike) -> vtkPolyData:
 
 
 def with_normals(data: vtkPolyData, feature_angle: float = FEATURE_ANGLE, merge: bool = True) -> vtkPolyData:
-    """Return the surface with normals, split along edges sharper than `feature_angle` degrees."""
+    """Return the surface with normals, split along edges that are sharper than `feature_angle` degrees."""
     if merge:
         clean = vtkCleanPolyData()
         clean.SetInputData(data)
@@ -91,7 +91,7 @@ def with_normals(data: vtkPolyData, feature_angle: float = FEATURE_ANGLE, merge:
     return normals.GetOutput()
 
 
-def moved(data: vtkPolyData, matrix: Array) -> vtkPolyData:
+def transform_polydata(data: vtkPolyData, matrix: Array) -> vtkPolyData:
     """Return the data transformed by a 4×4 matrix."""
     change = vtkTransformFilter()
     change.SetInputData(data)
@@ -102,7 +102,7 @@ def moved(data: vtkPolyData, matrix: Array) -> vtkPolyData:
     return change.GetPolyDataOutput()
 
 
-def joined(parts: Sequence[vtkPolyData]) -> vtkPolyData:
+def merge_data(parts: Sequence[vtkPolyData]) -> vtkPolyData:
     """Merge several data sets into one."""
     append = vtkAppendPolyData()
     for part in parts:
@@ -118,16 +118,16 @@ def vtk_matrix(matrix: ArrayLike) -> vtkMatrix4x4:
     return result
 
 
-def points_of(data: vtkPolyData) -> Array:
+def point_array(data: vtkPolyData) -> Array:
     """Return the points (n, 3) of a data set."""
     if data.GetNumberOfPoints() == 0:
         return np.zeros((0, 3))
     return vtk_to_numpy(data.GetPoints().GetData()).astype(float)
 
 
-def revolved(profile: ArrayLike, sides: int = 48, closed: bool = False) -> vtkPolyData:
-    """Return the surface of revolution of a profile (n, 2) of (radius, height) about z; its outside is on the right
-    when going up."""
+def revolve_profile(profile: ArrayLike, sides: int = 48, closed: bool = False) -> vtkPolyData:
+    """Return the surface of revolution about z of a profile (n, 2) of (radius, height). The outside is to the right of
+    the profile's direction."""
     rz = np.asarray(profile, dtype=float)
     angle = np.arange(sides) * (2.0 * np.pi / sides)
     points = np.stack(
@@ -142,10 +142,10 @@ def revolved(profile: ArrayLike, sides: int = 48, closed: bool = False) -> vtkPo
     i, j = np.meshgrid(np.arange(rows), np.arange(sides), indexing="ij")
     k, up = (j + 1) % sides, (i + 1) % len(rz)
     faces = np.stack([i * sides + j, i * sides + k, up * sides + k, up * sides + j], axis=-1).reshape(-1, 4)
-    return surface(points, faces)
+    return surface_mesh(points, faces)
 
 
-def swept(path: ArrayLike, radius: float, sides: int = 12, closed: bool = False) -> vtkPolyData:
+def tube_along_path(path: ArrayLike, radius: float, sides: int = 12, closed: bool = False) -> vtkPolyData:
     """Return a round tube along a smooth path (n, 3), with flat ends unless closed."""
     line = np.asarray(path, dtype=float)
     tangent = np.gradient(line, axis=0) if not closed else np.roll(line, -1, 0) - np.roll(line, 1, 0)
@@ -165,12 +165,12 @@ def swept(path: ArrayLike, radius: float, sides: int = 12, closed: bool = False)
     i, j = np.meshgrid(np.arange(rows), np.arange(sides), indexing="ij")
     beside, up = (j + 1) % sides, (i + 1) % count
     faces = np.stack([i * sides + j, i * sides + beside, up * sides + beside, up * sides + j], axis=-1).reshape(-1, 4)
-    body = surface(points, faces)
+    body = surface_mesh(points, faces)
     if closed:
         return body
     base = (count - 1) * sides
     ends = vtkPolyData()
     ends.SetPoints(vtk_points(points))
     caps = np.array([np.arange(sides)[::-1], base + np.arange(sides)])
-    ends.SetPolys(cells(caps))
-    return joined([body, ends])
+    ends.SetPolys(cell_array(caps))
+    return merge_data([body, ends])

@@ -1,1 +1,1 @@
-"""Pictures rendered off-screen."""
+"""Pictures, rendered off-screen."""

@@ -16,19 +16,21 @@ from core.errors import KinetostatError
 from core.mechanism import Mechanism
 from core.model import Model
 from viz import camera
-from viz.drawlist.junction_items import in_balance
+from viz.drawlist.junction_items import balanced_poses
 from viz.look import LOOKS, LookName
-from viz.pictures.picture_files import Pixels, pixels, write_png
+from viz.pictures.picture_files import Pixels, read_pixels, write_png
 from viz.scene.scene import Scene
-from viz.system_libraries import require
+from viz.system_libraries import require_libraries
 
 MAX_PIXELS = 16384
 """Largest width or height of a picture."""
 
 
 @contextmanager
-def offscreen(size: tuple[int, int] = (1200, 800), look: LookName = "light", scale: float = 1.0) -> Iterator[Scene]:
-    """Open a scene in an off-screen window; `scale` enlarges lines, letters and handles for large pictures."""
+def open_offscreen_scene(
+    size: tuple[int, int] = (1200, 800), look: LookName = "light", scale: float = 1.0
+) -> Iterator[Scene]:
+    """Context with a scene in an off-screen window; `scale` enlarges lines, letters and handles for large pictures."""
     if not all(1 <= side <= MAX_PIXELS for side in size):
         raise KinetostatError(
             f"A picture of {size[0]} × {size[1]} pixels cannot be drawn.",
@@ -36,7 +38,7 @@ def offscreen(size: tuple[int, int] = (1200, 800), look: LookName = "light", sca
         )
     if look not in LOOKS:
         raise KinetostatError(f"There is no look '{look}'.", remedy=f"Choose one of {', '.join(LOOKS)}.")
-    require("picture")
+    require_libraries("picture")
     vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)  # finding no screen is no news here
     window = vtkRenderWindow()
     window.SetOffScreenRendering(True)
@@ -57,7 +59,7 @@ def render(
     *,
     size: tuple[int, int] = (1200, 800),
     look: LookName = "light",
-    view: str | camera.View = "iso",
+    view: str | camera.CameraView = "iso",
     parallel: bool = False,
     scale: float = 1.0,
     transparent: bool = False,
@@ -67,8 +69,8 @@ def render(
     millimetres: bool = False,
     **display: Any,
 ) -> Pixels:
-    """Render a picture of a model at joint coordinates q (default: its reference configuration); written to `path` as
-    PNG if given.
+    """Render a picture of a model at joint coordinates q (default: the reference configuration); if a path is given,
+    write it as PNG.
 
     view    : a key of `camera.PRESETS` (fitted to the machine) or a whole `camera.View`
     ranges  : (low, high) along x, y, z, m: this part of space in a box with numbers, in m or mm; () for everything
@@ -79,23 +81,23 @@ def render(
         raise KinetostatError(f"There is no view '{view}'.", remedy=f"Choose one of {', '.join(camera.PRESETS)}.")
     mech = mech or Mechanism(model)
     position = mech.rest() if q is None else np.asarray(q, dtype=float)
-    with offscreen(size, look, scale) as scene:
+    with open_offscreen_scene(size, look, scale) as scene:
         scene.set_display(**{"cube": False, **display})
         arrays = np.asarray(mech.poses(position, p))
-        scene.keep_apart(model, mech.frame_names, arrays[None])
-        scene.show(model, p)
+        scene.separate_moving_links(model, mech.frame_names, arrays[None])
+        scene.show_model(model, p)
         poses = dict(zip(mech.frame_names, arrays, strict=True))
-        scene.move({**poses, **in_balance(mech, position, p)})
-        scene.range_box.fix_ranges(ranges, millimetres)
+        scene.move({**poses, **balanced_poses(mech, position, p)})
+        scene.range_box.show_ranges_in_unit(ranges, millimetres)
         if isinstance(view, str):
-            scene.view = camera.preset(camera.View(parallel=parallel), view)
+            scene.view = camera.preset_view(camera.CameraView(parallel=parallel), view)
             scene.view = scene.fit()
         else:
             scene.view = view
-        scene.settle()
-        scene.transparent(transparent)
+        scene.fit_surroundings()
+        scene.set_transparent_background(transparent)
         scene.render()
-        picture = pixels(scene.window)
+        picture = read_pixels(scene.window)
     if path is not None:
         write_png(picture, path)
     return picture

@@ -1,6 +1,5 @@
-"""Pixels of a render window, and picture files: PNG, a page (PDF), or embedded in a drawing (SVG), written atomically.
-They contain no vector graphics, because VTK's vector exporter (GL2PS) draws solids as pixels, too.
-"""
+"""Pixels of a render window, and picture files: PNG, PDF page, or SVG drawing with an embedded picture, written
+atomically. There are no vector graphics, because VTK's vector exporter (GL2PS) also draws solids as pixels."""
 
 from __future__ import annotations
 
@@ -18,19 +17,19 @@ from vtkmodules.vtkCommonDataModel import vtkImageData
 from vtkmodules.vtkRenderingCore import vtkRenderWindow
 
 from core.errors import FileError
-from core.files.source import write_whole
+from core.files.source import write_atomically
 
 Pixels = NDArray[np.uint8]
 """Picture (height, width, 4) of red, green, blue, opacity; the first row is the top one."""
 
 SUFFIXES = (".png", ".svg", ".pdf")
 FINE = 2
-"""Resolution of a page or drawing relative to a PNG file, along each side."""
+"""Resolution of a PDF or SVG file relative to a PNG file, along each side."""
 PER_INCH = 300
-"""Pixels per inch of a page."""
+"""Pixels per inch of a PDF page."""
 
 
-def pixels(window: vtkRenderWindow) -> Pixels:
+def read_pixels(window: vtkRenderWindow) -> Pixels:
     """Return the pixels of a window."""
     width, height = window.GetSize()
     data = vtkUnsignedCharArray()
@@ -38,7 +37,7 @@ def pixels(window: vtkRenderWindow) -> Pixels:
     return vtk_to_numpy(data).reshape(height, width, 4)[::-1].copy()
 
 
-def png(picture: Pixels) -> bytes:
+def png_data(picture: Pixels) -> bytes:
     """Encode the picture as PNG."""
     from vtkmodules.vtkIOImage import vtkPNGWriter
 
@@ -55,13 +54,13 @@ def png(picture: Pixels) -> bytes:
 
 
 def write_png(picture: Pixels, path: str | Path) -> None:
-    """Write a PNG file: temporary file, flush, rename. Raises FileError."""
+    """Write a PNG file atomically (temporary file, flush, rename). Raises FileError."""
     target = Path(path)
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(png(picture))
+                file.write(png_data(picture))
                 file.flush()
                 os.fsync(file.fileno())
             umask = os.umask(0)
@@ -91,18 +90,18 @@ def write_picture_file(picture: Pixels, path: str | Path) -> None:
     if suffix == ".png":
         write_png(picture, path)
     else:
-        write_whole(os.fspath(path), svg(picture) if suffix == ".svg" else pdf(picture))
+        write_atomically(os.fspath(path), svg_data(picture) if suffix == ".svg" else pdf_data(picture))
 
 
-def fineness(path: str | Path) -> int:
-    """Return the resolution of a picture with this suffix relative to a PNG file, along each side."""
+def relative_resolution(path: str | Path) -> int:
+    """Return the resolution of a picture in the format of a path, relative to a PNG file, along each side."""
     return 1 if Path(path).suffix.lower() == ".png" else FINE
 
 
-def svg(picture: Pixels) -> bytes:
-    """Return an SVG drawing that embeds the picture, in the size of a PNG file's."""
+def svg_data(picture: Pixels) -> bytes:
+    """Return an SVG drawing that embeds the picture, with the size of a PNG file."""
     height, width = picture.shape[0] / FINE, picture.shape[1] / FINE
-    data = base64.b64encode(png(picture)).decode()
+    data = base64.b64encode(png_data(picture)).decode()
     sides = f'width="{width:g}" height="{height:g}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {sides} viewBox="0 0 {width:g} {height:g}">\n'
@@ -110,7 +109,7 @@ def svg(picture: Pixels) -> bytes:
     ).encode()
 
 
-def pdf(picture: Pixels) -> bytes:
+def pdf_data(picture: Pixels) -> bytes:
     """Return a PDF page with the picture (ISO 32000-1, 7.5 and 8.9): five objects and a cross-reference table."""
     height, width = picture.shape[:2]
     wide, high = 72.0 / PER_INCH * width, 72.0 / PER_INCH * height

@@ -1,4 +1,4 @@
-"""Rendering of the example thumbnails for menus: python -m viz.pictures.thumbnails."""
+"""Render the thumbnails of the examples for menus: python -m viz.pictures.thumbnails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viz.pictures.picture_files import Pixels, write_png
 
 SIZE = (320, 240)
 FINER = 3
-"""Supersampling factor: each pixel is the mean of FINER × FINER rendered ones."""
+"""Supersampling factor: each pixel is the mean of FINER × FINER rendered pixels."""
 
 POSES = {
     "stanford": {"joint1": 0.5, "joint2": -0.9, "joint3": 0.7, "joint5": 0.5},
@@ -20,11 +20,11 @@ POSES = {
     "two_link": {"joint1": 0.4, "joint2": 0.8},
     "three_link": {"joint1": 0.6, "joint2": 0.9, "joint3": 6.0},
 }
-"""Poses of examples whose reference configuration does not show their capabilities (Robotica files hold none):
-coordinates in rad or m."""
+"""Poses of examples whose reference configuration does not show them well (Robotica files contain no pose): coordinates
+in rad or m."""
 
 
-def thumbnail(example: Example) -> Pixels:
+def render_thumbnail(example: Example) -> Pixels:
     """Render a picture (240, 320, 4) of an example."""
     mech = Mechanism(load(example.path))
     q = mech.move(mech.rest(), POSES.get(example.name, {}))
@@ -34,10 +34,10 @@ def thumbnail(example: Example) -> Pixels:
 
 
 def main() -> None:
-    """Render all thumbnails."""
+    """Render the thumbnails of all examples."""
     for example in examples():
         example.thumbnail.parent.mkdir(exist_ok=True)
-        write_png(thumbnail(example), example.thumbnail)
+        write_png(render_thumbnail(example), example.thumbnail)
         print(example.thumbnail.name)
 
 

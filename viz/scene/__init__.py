@@ -1,1 +1,1 @@
-"""Actors of the scene: figures, handles, highlight, picking, overlays."""
+"""Actors of the scene: figures, handles, outlines, picking, overlays."""

@@ -1,5 +1,5 @@
-"""Orientation cube in the upper right corner: shows the axes; picking a face, edge or corner selects the view from
-there."""
+"""Orientation cube in the upper right corner: it shows the directions of the axes; clicking a face, edge or corner
+selects the view from there."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from vtkmodules.vtkRenderingCore import (
 )
 
 from viz import camera
-from viz.camera import View
+from viz.camera import CameraView
 from viz.drawlist import geometry as g
-from viz.look import Look
-from viz.meshes.meshes import mesh
-from viz.scene.figures import shine
-from viz.scene.picking import Target, nearest
+from viz.look import ColourScheme
+from viz.meshes.meshes import get_mesh
+from viz.scene.figures import set_material
+from viz.scene.picking import PickTarget, nearest_hit
 
 SIDE = 108
-"""Side of the cube's corner viewport, pixels."""
+"""Side of the cube's viewport, pixels."""
 MARGIN = 6
 RIM = 0.3
 """Distance from an edge, in half edges, within which the pointer picks the edge rather than the face."""
@@ -38,46 +38,50 @@ FACES = {
     "TOP": ((1, 0, 0), (0, 1, 0)),
     "BOTTOM": ((1, 0, 0), (0, -1, 0)),
 }
-"""Directions right and up of the text on each face."""
+"""Directions to the right and upward of the text on each face."""
 _BODY = g.Box((2.0, 2.0, 2.0), 0.16)
 _AXES = g.Triad(1.55, heads=True)
 Direction = tuple[int, int, int]
 
 
 def has_room_for_cube(width: float, height: float) -> bool:
-    """Return True if a picture of this size, in the user's pixels, has room for the cube."""
+    """Return True if a picture of this size, in logical pixels, has enough space for the cube."""
     return width > 3 * SIDE and height > 2 * SIDE
 
 
-class Cube:
-    """Orientation cube with its own small renderer."""
+class OrientationCube:
+    """Orientation cube with a renderer of its own."""
 
-    def __init__(self, renderer: vtkRenderer, look: Look) -> None:
+    def __init__(self, renderer: vtkRenderer, look: ColourScheme) -> None:
         self.renderer = renderer
         self.visible = True
         self.hovered: Direction | None = None
-        self._view = View(parallel=True)
+        self._view = CameraView(parallel=True)
         self._corner = (0, 0, 1)
-        self._body, self._axes, self._lit = _actor(_BODY), _actor(_AXES), _actor(g.Box((1.0, 1.0, 1.0)))
+        self._body, self._axes, self._lit = (
+            _create_actor(_BODY),
+            _create_actor(_AXES),
+            _create_actor(g.Box((1.0, 1.0, 1.0))),
+        )
         self._axes.SetPosition(-1.12, -1.12, -1.12)
         self._lit.SetVisibility(False)
-        self._letters = [_writing(text, right, up) for text, (right, up) in FACES.items()]
+        self._letters = [_create_face_text(text, right, up) for text, (right, up) in FACES.items()]
         for actor in (self._body, self._axes, self._lit, *self._letters):
             renderer.AddActor(actor)
         self.paint(look)
 
-    def paint(self, look: Look) -> None:
+    def paint(self, look: ColourScheme) -> None:
         """Apply the colours of a look."""
-        shine(self._body, look.colour("cube"))
-        shine(self._axes, look.colour("joint"), "frame")
-        shine(self._lit, look.colour("cube_hover"))
+        set_material(self._body, look.resolve_colour("cube"))
+        set_material(self._axes, look.resolve_colour("joint"), "frame")
+        set_material(self._lit, look.resolve_colour("cube_hover"))
         for letters in self._letters:
             surface = letters.GetProperty()
-            surface.SetColor(*look.colour("text"))
+            surface.SetColor(*look.resolve_colour("text"))
             surface.SetAmbient(1.0)
             surface.SetDiffuse(0.0)
 
-    def fit(self, view: View, size: tuple[int, int], pixel_ratio: float, visible: bool) -> None:
+    def fit(self, view: CameraView, size: tuple[int, int], pixel_ratio: float, visible: bool) -> None:
         """Turn the cube with the view, at a constant size in pixels."""
         side, margin = round(SIDE * pixel_ratio), round(MARGIN * pixel_ratio)
         self.visible = visible and has_room_for_cube(size[0] / pixel_ratio, size[1] / pixel_ratio)
@@ -88,16 +92,16 @@ class Cube:
         self.renderer.SetViewport(left / size[0], low / size[1], (left + side) / size[0], (low + side) / size[1])
         reach = 2.05 / np.tan(camera.FIELD_OF_VIEW / 2.0)
         self._view = replace(view, target=(0.0, 0.0, 0.0), distance=float(reach), parallel=True)
-        camera.apply(self._view, self.renderer.GetActiveCamera())
+        camera.apply_to_camera(self._view, self.renderer.GetActiveCamera())
         self.renderer.ResetCameraClippingRange()
 
     def pick(self, x: float, y: float) -> Direction | None:
-        """Return the direction of the face, edge or corner under a pixel, each component −1, 0 or 1."""
+        """Return the direction of the face, edge or corner at a pixel, with components −1, 0 or 1."""
         left, top, side = self._corner
         if not self.visible or not (left <= x <= left + side and top <= y <= top + side):
             return None
-        ray = camera.ray(self._view, (side, side), x - left, y - top)
-        met = nearest(ray, [Target(_BODY, np.eye(4), None)])
+        ray = camera.line_of_sight(self._view, (side, side), x - left, y - top)
+        met = nearest_hit(ray, [PickTarget(_BODY, np.eye(4), None)])
         if met is None:
             return None
         a, b, c = (int(np.sign(u)) if abs(u) > 1.0 - RIM else 0 for u in met.position)
@@ -116,16 +120,16 @@ class Cube:
             self._lit.SetPosition(*(outward * (1.0 - RIM / 2.0)))
 
 
-def _actor(form: g.Geometry) -> vtkActor:
+def _create_actor(form: g.Geometry) -> vtkActor:
     mapper = vtkPolyDataMapper()
-    mapper.SetInputData(mesh(form))
+    mapper.SetInputData(get_mesh(form))
     actor = vtkActor()
     actor.SetMapper(mapper)
     return actor
 
 
-def _writing(text: str, right: Direction, up: Direction) -> vtkActor:
-    """Return the name of a face, just above it, as an image of the text that is smooth without multisampling."""
+def _create_face_text(text: str, right: Direction, up: Direction) -> vtkActor:
+    """Return the name of a face as an image just above the face; an image is smooth without multisampling."""
     letters, dimensions = vtkImageData(), [0, 0]
     style = vtkTextProperty()
     style.SetFontFamilyToArial()

@@ -1,4 +1,4 @@
-"""Ray picking on the meshes themselves, which needs neither a picture nor a GPU."""
+"""Picking by intersecting rays with the meshes, without rendering and without a GPU."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData, vtkStaticCellLocator
 
 from viz.camera import Ray
 from viz.drawlist import geometry as g
-from viz.meshes.meshes import mesh
+from viz.meshes.meshes import get_mesh
 from viz.placement import Array
 
 
-class Target(NamedTuple):
-    """Pick target: its form, its pose (4, 4; may stretch) and the object it represents."""
+class PickTarget(NamedTuple):
+    """Object that can be picked: its form, its pose (4, 4; may include stretching) and what it represents."""
 
     geometry: g.Geometry
     pose: Array
     meaning: object
 
 
-class Met(NamedTuple):
-    """Nearest hit of a ray: the object, the position (m), the surface normal there and the distance (m)."""
+class RayHit(NamedTuple):
+    """Nearest intersection of a ray: the object, the position (m), the surface normal there, and the distance (m)."""
 
     meaning: object
     position: Array
@@ -33,17 +33,17 @@ class Met(NamedTuple):
     distance: float
 
 
-def nearest(ray: Ray, targets: Iterable[Target]) -> Met | None:
-    """Return the first target that the ray meets, or None."""
+def nearest_hit(ray: Ray, targets: Iterable[PickTarget]) -> RayHit | None:
+    """Return the first target that a ray meets; None if it meets none."""
     table = list(targets)
     if not table:
         return None
     inverse = np.linalg.inv(np.array([target.pose for target in table]))
     origins = inverse[:, :3, :3] @ ray.origin + inverse[:, :3, 3]
     directions = inverse[:, :3, :3] @ ray.direction
-    bounds = np.array([mesh(pickable(target.geometry)).GetBounds() for target in table]).reshape(-1, 3, 2)
+    bounds = np.array([get_mesh(picking_form(target.geometry)).GetBounds() for target in table]).reshape(-1, 3, 2)
     enter, leave = _box_intersections(origins, directions, bounds)
-    best: Met | None = None
+    best: RayHit | None = None
     for i in np.argsort(enter):
         if leave[i] < max(enter[i], 0.0) or not np.isfinite(enter[i]):
             continue
@@ -52,21 +52,22 @@ def nearest(ray: Ray, targets: Iterable[Target]) -> Met | None:
         found = _first_face_hit(table[i], origins[i], directions[i], enter[i], leave[i])
         if found is not None and found[0] >= 0.0 and (best is None or found[0] < best.distance):
             distance, normal = found
-            best = Met(table[i].meaning, ray.at(distance), _outward(inverse[i], normal, ray), distance)
+            best = RayHit(table[i].meaning, ray.at(distance), _outward_normal(inverse[i], normal, ray), distance)
     return best
 
 
-def pickable(form: g.Geometry) -> g.Geometry:
-    """Return the form used for picking: wires count as solid."""
+def picking_form(form: g.Geometry) -> g.Geometry:
+    """Return the form to be used for picking: wires count as solid."""
     if isinstance(form, g.MissingMesh):
         return g.Box((form.size,) * 3)
-    if isinstance(form, g.MeshFile) and mesh(form).GetNumberOfPolys() == 0:
+    if isinstance(form, g.MeshFile) and get_mesh(form).GetNumberOfPolys() == 0:
         return g.Box((form.size,) * 3)
     return form
 
 
 def _box_intersections(origins: Array, directions: Array, bounds: Array) -> tuple[Array, Array]:
-    """Return the distances at which rays enter and leave boxes (n, 3, 2); leaving before entering is a miss."""
+    """Return the distances at which rays enter and leave boxes (n, 3, 2); a box is missed if the leaving distance is
+    smaller."""
     slack = 1e-9 + 1e-6 * (bounds[:, :, 1] - bounds[:, :, 0]).max(axis=1)[:, None]
     safe = np.where(np.abs(directions) < 1e-15, 1e-15, directions)
     a = (bounds[:, :, 0] - slack - origins) / safe
@@ -76,8 +77,8 @@ def _box_intersections(origins: Array, directions: Array, bounds: Array) -> tupl
 
 @lru_cache(maxsize=1024)
 def search_tree(form: g.Geometry) -> tuple[vtkStaticCellLocator, vtkPolyData]:
-    """Return the search tree of a form, and its mesh."""
-    data = mesh(form)
+    """Return the search tree of the triangles of a form, and its mesh."""
+    data = get_mesh(form)
     locator = vtkStaticCellLocator()
     locator.SetDataSet(data)
     locator.BuildLocator()
@@ -85,10 +86,11 @@ def search_tree(form: g.Geometry) -> tuple[vtkStaticCellLocator, vtkPolyData]:
 
 
 def _first_face_hit(
-    target: Target, origin: Array, direction: Array, enter: float, leave: float
+    target: PickTarget, origin: Array, direction: Array, enter: float, leave: float
 ) -> tuple[float, Array] | None:
-    """Return distance along the (world) ray and local normal of the first face hit inside [enter, leave]."""
-    locator, data = search_tree(pickable(target.geometry))
+    """Return the distance along the (world) ray and the local normal of the first face that is hit between `enter` and
+    `leave`; None if there is none."""
+    locator, data = search_tree(picking_form(target.geometry))
     if data.GetNumberOfCells() == 0:
         return None
     start, end = max(enter - 1e-6, 0.0), leave + 1e-6
@@ -103,8 +105,8 @@ def _first_face_hit(
     return distance, np.cross(b - a, c - a)
 
 
-def _outward(inverse: Array, normal: Array, ray: Ray) -> Array:
-    """Return the unit face normal in world axes, on the side of the ray's origin."""
+def _outward_normal(inverse: Array, normal: Array, ray: Ray) -> Array:
+    """Return the unit normal of the face in world axes, pointing to the side of the ray's origin."""
     world = inverse[:3, :3].T @ normal
     length = float(np.linalg.norm(world))
     if length < 1e-300:

@@ -1,4 +1,4 @@
-"""Handle of a plane: an arrow along its normal moves it, two rings rotate it; an outline shows its position.
+"""Handle of a plane: an arrow along the normal moves the plane, two rings rotate it, an outline shows its position.
 
 Of constant size on the screen, in front of everything, yellow under the pointer.
 """
@@ -11,14 +11,14 @@ import numpy as np
 from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
 
 from core.later import dataclass
-from viz.camera import Ray, View, metres_per_pixel
+from viz.camera import CameraView, Ray, metres_per_pixel
 from viz.drawlist import geometry as g
-from viz.drawlist.joint_handles import Grip
-from viz.look import Look
-from viz.meshes.meshes import mesh
-from viz.meshes.polydata import vtk_matrix, wire
+from viz.drawlist.joint_handles import HandleGrip
+from viz.look import ColourScheme
+from viz.meshes.meshes import get_mesh
+from viz.meshes.polydata import line_mesh, vtk_matrix
 from viz.placement import Array
-from viz.scene.picking import Target, nearest
+from viz.scene.picking import PickTarget, nearest_hit
 
 RING = 58.0
 """Radius of a ring, pixels."""
@@ -28,8 +28,8 @@ ARROW = 84.0
 
 @dataclass(frozen=True)
 class PlanePart:
-    """Draggable part of the handle. kind : slide or turn; axis : 0, 1 the axes of the plane, 2 its normal; drawn,
-    gripped : drawn form, and form for picking (pixels)."""
+    """Draggable part of the handle. kind : slide or turn; axis : 0 and 1 are the axes of the plane, 2 its normal;
+    drawn, gripped : form that is drawn, and form used for picking (pixels)."""
 
     name: str
     kind: Literal["turn", "slide"]
@@ -46,7 +46,7 @@ PARTS = (
 )
 
 
-class PlanePlace(NamedTuple):
+class PlanePosition(NamedTuple):
     """Position of the handle. centre : (3,) m; axes : (2, 3) unit vectors of the plane; half : half side of its
     outline, m."""
 
@@ -55,13 +55,13 @@ class PlanePlace(NamedTuple):
     half: float
 
     @property
-    def frame(self) -> Array:
-        """Axes and normal as columns (3, 3)."""
+    def axes_and_normal(self) -> Array:
+        """Axes and normal of the plane as columns (3, 3)."""
         return np.column_stack([*self.axes, np.cross(self.axes[0], self.axes[1])])
 
-    def moved(self, part: PlanePart, amount: float) -> PlanePlace:
-        """Return the position after a drag of a part by an amount, m or rad."""
-        frame = self.frame
+    def moved_by(self, part: PlanePart, amount: float) -> PlanePosition:
+        """Return the position after a part has been dragged by an amount, m or rad."""
+        frame = self.axes_and_normal
         if part.kind == "slide":
             return self._replace(centre=self.centre + amount * frame[:, part.axis])
         other = 1 - part.axis
@@ -73,25 +73,25 @@ class PlanePlace(NamedTuple):
 
 
 class PlaneHandle:
-    """Handle of at most one plane."""
+    """Handle of one plane, or hidden."""
 
-    def __init__(self, renderer: vtkRenderer, look: Look) -> None:
-        self.place: PlanePlace | None = None
+    def __init__(self, renderer: vtkRenderer, look: ColourScheme) -> None:
+        self.place: PlanePosition | None = None
         self.lit: PlanePart | None = None
         self._look, self._scale = look, 1.0
-        self._actors = {part.name: _actor(part.drawn) for part in PARTS}
+        self._actors = {part.name: _create_actor(part.drawn) for part in PARTS}
         self._frame = vtkActor()
         square = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
         mapper = vtkPolyDataMapper()
-        mapper.SetInputData(wire(square, np.array([[0, 1], [1, 2], [2, 3], [3, 0]])))
+        mapper.SetInputData(line_mesh(square, np.array([[0, 1], [1, 2], [2, 3], [3, 0]])))
         self._frame.SetMapper(mapper)
         self._frame.PickableOff()
         for actor in (*self._actors.values(), self._frame):
             actor.SetVisibility(False)
             renderer.AddActor(actor)
 
-    def show(self, place: PlanePlace | None, framed: bool = False) -> None:
-        """Show the handle at a position (None: hide it); framed : True to draw the plane's outline, too."""
+    def show_handle(self, place: PlanePosition | None, framed: bool = False) -> None:
+        """Show the handle at a position (None: hide it); framed : True to draw the outline of the plane as well."""
         self.place = place
         for actor in self._actors.values():
             actor.SetVisibility(place is not None)
@@ -99,38 +99,38 @@ class PlaneHandle:
         if place is None:
             self.lit = None
 
-    def light(self, part: PlanePart | None) -> None:
-        """Highlight the hovered or dragged part."""
+    def highlight(self, part: PlanePart | None) -> None:
+        """Highlight the part that is hovered or dragged."""
         if part is not self.lit:
             self.lit = part
             self.paint(self._look)
 
-    def paint(self, look: Look) -> None:
+    def paint(self, look: ColourScheme) -> None:
         """Apply the colours of a look."""
         self._look = look
         for part in PARTS:
-            colour = look.colour("dragged" if part is self.lit else part.colour)
+            colour = look.resolve_colour("dragged" if part is self.lit else part.colour)
             self._actors[part.name].GetProperty().SetColor(*colour)
-        self._frame.GetProperty().SetColor(*look.colour("dragged"))
+        self._frame.GetProperty().SetColor(*look.resolve_colour("dragged"))
         self._frame.GetProperty().SetLighting(False)
 
-    def fit(self, view: View, size: tuple[int, int], pixel_ratio: float) -> None:
+    def fit(self, view: CameraView, size: tuple[int, int], pixel_ratio: float) -> None:
         """Keep the size on the screen constant."""
         if self.place is None:
             return
         self._scale = metres_per_pixel(view, size, self.place.centre) * pixel_ratio
         for part in PARTS:
-            self._actors[part.name].SetUserMatrix(vtk_matrix(self._pose(part)))
+            self._actors[part.name].SetUserMatrix(vtk_matrix(self._part_pose(part)))
         half = self.place.half
         frame = np.eye(4)
-        frame[:3, :3], frame[:3, 3] = self.place.frame * np.array([half, half, 1.0]), self.place.centre
+        frame[:3, :3], frame[:3, 3] = self.place.axes_and_normal * np.array([half, half, 1.0]), self.place.centre
         self._frame.SetUserMatrix(vtk_matrix(frame))
         self._frame.GetProperty().SetLineWidth(2.0 * pixel_ratio)
 
-    def _pose(self, part: PlanePart) -> Array:
+    def _part_pose(self, part: PlanePart) -> Array:
         """Return the pose (4, 4) of a part, with z along its axis."""
         assert self.place is not None
-        frame, pose = self.place.frame, np.eye(4)
+        frame, pose = self.place.axes_and_normal, np.eye(4)
         order = [(part.axis + 1) % 3, (part.axis + 2) % 3, part.axis]
         pose[:3, :3], pose[:3, 3] = frame[:, order] * self._scale, self.place.centre
         return pose
@@ -139,18 +139,18 @@ class PlaneHandle:
         """Return the part that a ray meets."""
         if self.place is None:
             return None
-        met = nearest(ray, [Target(part.gripped, self._pose(part), part) for part in PARTS])
+        met = nearest_hit(ray, [PickTarget(part.gripped, self._part_pose(part), part) for part in PARTS])
         return met.meaning if met is not None else None  # type: ignore[return-value]
 
-    def grip(self, part: PlanePart) -> Grip:
+    def create_grip(self, part: PlanePart) -> HandleGrip:
         """Return the data for dragging a part."""
         assert self.place is not None
-        return Grip(part.kind, self.place.centre, self.place.frame[:, part.axis], RING * self._scale)
+        return HandleGrip(part.kind, self.place.centre, self.place.axes_and_normal[:, part.axis], RING * self._scale)
 
 
-def _actor(form: g.Geometry) -> vtkActor:
+def _create_actor(form: g.Geometry) -> vtkActor:
     mapper = vtkPolyDataMapper()
-    mapper.SetInputData(mesh(form))
+    mapper.SetInputData(get_mesh(form))
     actor = vtkActor()
     actor.SetMapper(mapper)
     actor.PickableOff()

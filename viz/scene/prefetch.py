@@ -1,4 +1,5 @@
-"""Preparation of a model for display: meshes, simplified meshes, outlines, search trees. May run in a thread.
+"""Preparation of a model for display: meshes, simplified meshes, outlines and search trees are created in advance,
+possibly in a thread.
 
 A scene that shows the model afterwards finds it ready.
 """
@@ -8,43 +9,44 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 
 from core.model import Model
-from viz.drawlist.draw_list import Item, items
-from viz.drawlist.item import forms_in
-from viz.meshes.meshes import is_solid, mesh, thin
-from viz.scene.picking import pickable, search_tree
-from viz.scene.pointing import hull
+from viz.drawlist.draw_list import Item, build_draw_list
+from viz.drawlist.item import collect_forms
+from viz.meshes.meshes import get_mesh, is_solid, simplify_mesh_file
+from viz.scene.picking import picking_form, search_tree
+from viz.scene.pointing import connected_mesh
 
 _ahead: list[tuple[Model, tuple[Item, ...]]] = []
-"""Model that was prepared last, and its draw list, until a model is shown."""
+"""Model prepared last, with its draw list, until a model is shown."""
 
 
-def prepare(model: Model) -> None:
-    """Prepare the first picture of a model with its present parameter values."""
-    found = items(model)
+def prepare_model(model: Model) -> None:
+    """Create in advance what the first picture of a model needs, with its current parameter values."""
+    found = build_draw_list(model)
     for form in {item.geometry for item in found}:
-        mesh(form)
+        get_mesh(form)
         is_solid(form)
     _ahead[:] = [(model, found)]
 
 
-def draw_list(
+def get_draw_list(
     model: Model,
     p: Mapping[str, float] | None,
     layers: bool = True,
-    meeting: Set[frozenset[str]] = frozenset(),
+    overlapping: Set[frozenset[str]] = frozenset(),
 ) -> tuple[Item, ...]:
-    """Return the draw list of a model, the prepared one on first use (mesh files may appear and vanish later)."""
+    """Return the draw list of a model; on first use the prepared one (mesh files may appear and disappear later)."""
     for known, found in [_ahead.pop() for _ in range(len(_ahead))]:
-        if known is model and layers and not meeting and model.values(p) == model.values():
+        if known is model and layers and not overlapping and model.values(p) == model.values():
             return found
-    return items(model, p, layers, meeting)
+    return build_draw_list(model, p, layers, overlapping)
 
 
 def prepare_motion_meshes(model: Model) -> None:
-    """Prepare picking in a model, and simplified versions of its large meshes for motion."""
-    found = items(model)
+    """Create in advance the search trees for picking in a model, and simplified versions of its large meshes for
+    rendering during motion."""
+    found = build_draw_list(model)
     for form in {item.geometry for item in found}:
-        hull(form)
-        search_tree(pickable(form))
-    for form in forms_in(found):
-        thin(form)
+        connected_mesh(form)
+        search_tree(picking_form(form))
+    for form in collect_forms(found):
+        simplify_mesh_file(form)

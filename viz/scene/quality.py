@@ -1,4 +1,4 @@
-"""Rendering quality, plain on software renderers and fine on graphics hardware, and display options of a scene."""
+"""Rendering quality (plain on software renderers, fine on graphics hardware) and display options of a scene."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MOST_POLYGONS, MOST_PIXELS, FEW_PIXELS = 60_000, 1_000_000, 500_000
 is enlarged; above both, the third limits the pixels."""
 
 CHOSEN = ("frame", "force", "sensor", "mark")
-"""Roles shown while their element is selected, even if a toggle hides them; not the axes of bodies, which are visible
-themselves."""
+"""Roles that are shown while their element is selected, even if a display option hides them. The axes of bodies are not
+among them, because the bodies themselves are visible."""
 TOGGLES = {
     "frame": "frames",
     "com": "centers_of_mass",
@@ -35,11 +35,11 @@ TOGGLES = {
     "label": "labels",
     "dimension": "sensors",
 }
-"""Fields of `Display` that control the visibility of roles."""
+"""Fields of `DisplayOptions` that control the visibility of roles."""
 
 
-def renderer_name_of(window: vtkRenderWindow) -> str:
-    """Return the OpenGL renderer's name, after a first render; "" if unknown."""
+def get_renderer_name(window: vtkRenderWindow) -> str:
+    """Return the name of the OpenGL renderer, after a first render; "" if unknown."""
     for line in window.ReportCapabilities().splitlines():
         if "renderer string" in line.lower():
             return str(line.partition(":")[2]).strip()
@@ -52,19 +52,20 @@ def quality_of_renderer(renderer_name: str) -> Quality:
     return "plain" if not name or any(word in name for word in SOFTWARE) else "fine"
 
 
-def share(size: tuple[int, int], polygons: int) -> float:
-    """Return the resolution, along each side, at which a fast picture of this size and number of polygons is rendered
-    before it is enlarged."""
+def fast_resolution_share(size: tuple[int, int], polygons: int) -> float:
+    """Return the resolution, as a share along each side, at which a fast picture of this size with this number of
+    polygons is rendered before it is enlarged."""
     most = FEW_PIXELS if polygons > MOST_POLYGONS else MOST_PIXELS
     return min(1.0, sqrt(most / (size[0] * size[1])))
 
 
-def apply(
+def apply_quality(
     quality: Quality, window: vtkRenderWindow, back: vtkRenderer, front: vtkRenderer, corner: vtkRenderer, size: float
 ) -> None:
-    """Set up window and renderers; `size` (m) is that of the machine, for the range of the occlusion."""
+    """Set up the window and its renderers; `size` (m) is that of the machine and determines the range of ambient
+    occlusion."""
     window.SetMultiSamples(SAMPLES if quality == "picture" else 0)
-    smooth(quality, False, front, corner)
+    set_antialiasing(quality, False, front, corner)
     back.SetUseSSAO(quality == "fine")
     if quality == "fine":
         back.SetSSAORadius(0.08 * size)
@@ -73,16 +74,16 @@ def apply(
         back.SetSSAOBlur(True)
 
 
-def smooth(quality: Quality, hasty: bool, front: vtkRenderer, corner: vtkRenderer) -> None:
-    """Anti-alias the finished picture, except a fast one for which this would halve the frame rate."""
+def set_antialiasing(quality: Quality, hasty: bool, front: vtkRenderer, corner: vtkRenderer) -> None:
+    """Set anti-aliasing of the finished picture; it is off for a fast picture if it would halve the frame rate."""
     wanted = quality == "fine" or (quality == "plain" and not hasty)
     front.SetUseFXAA(wanted)  # the front layer is drawn over the machine: this smooths what is behind it too
     corner.SetUseFXAA(wanted)
 
 
 @dataclass(frozen=True)
-class Display:
-    """Display options of a scene. `joints` : None draws them if bodies have no shapes."""
+class DisplayOptions:
+    """Display options of a scene. With `joints` None, joints are drawn if bodies have no shapes."""
 
     ground: bool = True
     axes: bool = False
@@ -101,7 +102,7 @@ class Display:
     """True to draw links of planar machines in separate layers."""
 
     def shows(self, item: Item, selected: Ref | None = None) -> bool:
-        """Return True if an item is visible while an element is selected."""
+        """Return True if an item is visible; `selected` is the selected element."""
         if item.role == "joint":
             return item.shown if self.joints is None else self.joints
         if item.role in CHOSEN and item.ref is not None and item.ref == selected:

@@ -1,4 +1,4 @@
-"""Scene of one model in one render window: updated from draw lists, moved, picked, highlighted.
+"""Scene of one model in one render window: built from draw lists, moved, picked, highlighted.
 
 Pixels are device pixels counted from the upper left corner. The scene renders only when `render` is called.
 """
@@ -17,38 +17,38 @@ from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow, vtkTextAct
 
 from core.model import WORLD, Model
 from viz import camera, placement
-from viz.camera import Ray, View
-from viz.drawlist.draw_list import Item, Ref, meeting
-from viz.drawlist.elements.sensor_looks import Readings, Words, in_si
-from viz.drawlist.junction_items import guesses
-from viz.drawlist.mass_items import Balance
+from viz.camera import CameraView, Ray
+from viz.drawlist.draw_list import Item, Ref, find_overlapping_links
+from viz.drawlist.elements.sensor_looks import SensorLabels, Words, format_si
+from viz.drawlist.junction_items import guessed_poses
+from viz.drawlist.mass_items import MassDistribution
 from viz.drawlist.skeleton import Skeleton
 from viz.look import LOOKS, LookName
-from viz.meshes.mesh_files import problems_of
+from viz.meshes.mesh_files import file_problems
 from viz.placement import Array
 from viz.scene import quality
-from viz.scene.cube import Cube
+from viz.scene.cube import OrientationCube
 from viz.scene.figures import WORDS, Figure, Figures, Poses
-from viz.scene.handles import Handles
+from viz.scene.handles import JointHandles
 from viz.scene.labels import Labels
 from viz.scene.map_figures import MapFigures
-from viz.scene.mark_figures import MarkFigures
-from viz.scene.overlays import Overlays, Tracks
+from viz.scene.mark_figures import MobilityMarkFigures
+from viz.scene.overlays import Overlays, PointTracks
 from viz.scene.plane_handle import PlaneHandle
 from viz.scene.pointing import Hit, Outline, pick_figure, pick_handle
-from viz.scene.prefetch import draw_list
-from viz.scene.quality import Display, Quality
-from viz.scene.range_box import RangeBox, room
-from viz.scene.surroundings import Surroundings, WorkingPlane, light_up
+from viz.scene.prefetch import get_draw_list
+from viz.scene.quality import DisplayOptions, Quality
+from viz.scene.range_box import RangeBox, size_with_margin
+from viz.scene.surroundings import Surroundings, WorkingPlane, set_soft_lights
 
 EMPTY = (-0.5, 0.5, -0.5, 0.5, 0.0, 0.8)
 """Bounding box (xmin, xmax, ymin, ymax, zmin, zmax) of a scene without figures, m."""
 DIM = 0.3
-"""Opacity of dimmed parts."""
+"""Opacity of parts that are dimmed."""
 
 
 class Scene:
-    """Everything drawn in one render window."""
+    """Everything that is drawn in one render window."""
 
     def __init__(
         self,
@@ -57,8 +57,8 @@ class Scene:
         pixel_ratio: float = 1.0,
         fineness: Quality | None = None,
     ) -> None:
-        """Create the scene. `fineness` None: by the capability of the graphics hardware, determined at the first
-        render."""
+        """Create the scene. If `fineness` is None, the quality depends on the graphics hardware, which is determined at
+        the first render."""
         self.window = window
         self._fineness = fineness
         self.hasty = False  # whether the last picture was coarser than it could be
@@ -67,41 +67,41 @@ class Scene:
         self.palette = LOOKS[look]
         self.model: Model | None = None
         self.items: tuple[Item, ...] = ()
-        self.view = View()
+        self.view = CameraView()
         self._values: Mapping[str, float] = {}
         self._meeting: frozenset[frozenset[str]] = frozenset()
-        self.display = Display()
+        self.display = DisplayOptions()
         self._selected: Ref | None = None
         self._hovered: Ref | None = None
         self._pointed: tuple[Ref, ...] = ()
         self._poses: Poses = {}
         self._homes: Poses = {}
-        self.words: Words = in_si
+        self.words: Words = format_si
         self._extent = 1.0
-        self._balance: Balance | None = None
-        self.tracks = Tracks()
+        self._balance: MassDistribution | None = None
+        self.tracks = PointTracks()
         self.renderer, self.front, self.corner = self._renderers()
         self.figures = Figures(self.renderer, self.front, self.palette)
         self.figures.is_shown = lambda item: self.display.shows(item, self._selected)
         self.labels = Labels(self.front, self.palette)
         self.overlays = Overlays(self.renderer, self.front, self.palette)
         self.map = MapFigures(self.renderer, self.palette)
-        self.cube = Cube(self.corner, self.palette)
-        self.handles = Handles(self.front, self.palette)
+        self.cube = OrientationCube(self.corner, self.palette)
+        self.handles = JointHandles(self.front, self.palette)
         self.plane_handle = PlaneHandle(self.front, self.palette)
-        self.mobility_marks = MarkFigures(self.front, self.palette)
+        self.mobility_marks = MobilityMarkFigures(self.front, self.palette)
         self.surroundings = Surroundings(self.renderer)
         self.working_plane = WorkingPlane(self.renderer)
         self._clear: Set[str] | None = None
         """Bodies and frames that are drawn as ever; None: all."""
-        self.leave_room()
+        self.set_fit_margin()
         self.range_box = RangeBox(self.renderer, self.front, self.palette)
         self._outlines = {name: Outline(self.renderer) for name in ("hover", "accent", "dragged")}
-        self._refine()
+        self._apply_quality()
 
     def _renderers(self) -> tuple[vtkRenderer, vtkRenderer, vtkRenderer]:
-        """Return the machine's renderer, one in front of it for handles and labels that shares its camera, and the
-        cube's."""
+        """Return the renderer of the machine, one in front of it for handles and labels, which shares its camera, and
+        that of the orientation cube."""
         self.window.SetNumberOfLayers(3)
         renderers = vtkRenderer(), vtkRenderer(), vtkRenderer()
         for layer, renderer in enumerate(renderers):
@@ -114,37 +114,37 @@ class Scene:
 
     # ------------------------------------------------------------------------------- the model
 
-    def show(self, model: Model, p: Mapping[str, float] | None = None) -> None:
-        """Draw a model with parameter values `p`; unchanged items keep their actors."""
+    def show_model(self, model: Model, p: Mapping[str, float] | None = None) -> None:
+        """Show a model with parameter values `p`; unchanged items keep their actors."""
         self.keep_tracks(model)
         self.model = model
         self._values = model.values(p)
-        self.items = self._draw_list_of(model, p)
-        self._homes = guesses(model, self._values)
+        self.items = self._build_draw_list(model, p)
+        self._homes = guessed_poses(model, self._values)
         self._poses = {**self._homes, **self._poses}
         self.figures.reconcile(self.items, self._poses)
         self.overlays.model, self.overlays.items = model, self.items
-        self._balance = Balance(model, self._values)
-        self.labels.measure = Readings(model, self._values, self.words)
-        self.handles.use(Skeleton(model, self._values))
+        self._balance = MassDistribution(model, self._values)
+        self.labels.measure = SensorLabels(model, self._values, self.words)
+        self.handles.set_skeleton(Skeleton(model, self._values))
         self.handles.move(self._poses)
-        self._after_change()
+        self._update_after_change()
 
-    def draws(self, model: Model, p: Mapping[str, float] | None = None) -> bool:
-        """Return True if this model with these parameter values is drawn."""
+    def is_drawing(self, model: Model, p: Mapping[str, float] | None = None) -> bool:
+        """Return True if the scene shows this model with these parameter values."""
         return self.model is model and self._values == model.values(p)
 
     @property
     def quality(self) -> Quality:
-        """Rendering quality; "plain" until the first picture has shown the hardware's capability."""
+        """Rendering quality; "plain" until the first render has determined the capability of the hardware."""
         return self._fineness or "plain"
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Return one sentence for each mesh file replaced by a placeholder."""
-        return problems_of(self.items)
+        """Sentences about mesh files that are drawn as placeholders, one per file."""
+        return file_problems(self.items)
 
-    def set_display(self, display: Display | None = None, **changes: Any) -> None:
+    def set_display(self, display: DisplayOptions | None = None, **changes: Any) -> None:
         """Show or hide parts: `set_display(frames=True)`."""
         before = self.display.layers
         self.display = replace(display or self.display, **changes)
@@ -152,35 +152,35 @@ class Scene:
         if self.model is not None and self.display.layers != before:
             self._rebuild_draw_list()
         self.figures.refresh()
-        self._after_change()
+        self._update_after_change()
 
-    def keep_apart(self, model: Model, names: Sequence[str], arrays: ArrayLike) -> None:
-        """Draw links of a planar machine that meet in a motion in separate layers: poses (k, n, 4, 4) of bodies and
-        frames, valid until the next call. Without poses only links that meet in the reference configuration are
-        separated."""
+    def separate_moving_links(self, model: Model, names: Sequence[str], arrays: ArrayLike) -> None:
+        """Draw the links of a planar machine in separate layers if they overlap in a motion, given as poses (k, n, 4,
+        4) of bodies and frames; valid until the next call. Without poses, only links that overlap in the reference
+        configuration are separated."""
         motion = [dict(zip(names, pose, strict=True)) for pose in np.asarray(arrays, dtype=float)]
-        found = meeting(model, None, motion) if motion else frozenset()
+        found = find_overlapping_links(model, None, motion) if motion else frozenset()
         if found != self._meeting:
             self._meeting = found
             if self.model is not None and self.display.layers:
                 self._rebuild_draw_list()
-                self._after_change()
+                self._update_after_change()
 
     def dim_except(self, bodies: Set[str] | None) -> None:
-        """Dim all parts except those of these bodies and frames, and of the world; None: dim nothing."""
+        """Dim all parts except those of these bodies and frames and of the world; None: dim nothing."""
         if bodies != self._clear:
             self._clear = bodies
             if self.model is not None:
                 self._rebuild_draw_list()
-                self._after_change()
+                self._update_after_change()
 
     def _rebuild_draw_list(self) -> None:
         assert self.model is not None
-        self.items = self.overlays.items = self._draw_list_of(self.model, self._values)
+        self.items = self.overlays.items = self._build_draw_list(self.model, self._values)
         self.figures.reconcile(self.items, self._poses)
 
-    def _draw_list_of(self, model: Model, p: Mapping[str, float] | None) -> tuple[Item, ...]:
-        found, clear = draw_list(model, p, self.display.layers, self._meeting), self._clear
+    def _build_draw_list(self, model: Model, p: Mapping[str, float] | None) -> tuple[Item, ...]:
+        found, clear = get_draw_list(model, p, self.display.layers, self._meeting), self._clear
         if clear is None:
             return found
         return tuple(
@@ -188,10 +188,10 @@ class Scene:
             for item in found
         )
 
-    def _after_change(self) -> None:
-        self.labels.show(tuple(item for item in self.items if item.role in WORDS and self.display.shows(item)))
+    def _update_after_change(self) -> None:
+        self.labels.show_labels(tuple(item for item in self.items if item.role in WORDS and self.display.shows(item)))
         self.labels.move(self._poses)
-        self._highlight()
+        self._update_outlines()
         self._fit_surroundings()
         self._move_mass_center()
 
@@ -206,45 +206,45 @@ class Scene:
         self.labels.move(poses)
         self.handles.move(poses)
         self._move_mass_center()
-        if self.tracks.record(poses, 2e-3 * self._extent):
-            self.overlays.paths(self.tracks.trajectories)
+        if self.tracks.record_positions(poses, 2e-3 * self._extent):
+            self.overlays.show_paths(self.tracks.trajectories)
 
-    def follow(self, *frames: str) -> None:
-        """Draw the paths of the origins of these bodies and frames from now on; without names, stop."""
-        self.tracks.follow(*frames)
-        self.tracks.record(self._poses, 2e-3 * self._extent)
-        self.overlays.paths(self.tracks.trajectories)
+    def follow_frames(self, *frames: str) -> None:
+        """Record and draw the paths of the origins of these bodies and frames; without names, stop recording."""
+        self.tracks.follow_frames(*frames)
+        self.tracks.record_positions(self._poses, 2e-3 * self._extent)
+        self.overlays.show_paths(self.tracks.trajectories)
 
     def keep_tracks(self, model: Model) -> None:
-        """Drop the paths of another machine, and of frames that no longer exist."""
-        if self.tracks.frames:
+        """Remove the paths of another machine, and of frames that no longer exist."""
+        if self.tracks.followed_frames:
             same = self.model is not None and (self.model.name, self.model.origin) == (model.name, model.origin)
             names = model.expanded.index("frame") if same else {}
-            self.follow(*(name for name in self.tracks.frames if name in names))
+            self.follow_frames(*(name for name in self.tracks.followed_frames if name in names))
 
     def _move_mass_center(self) -> None:
         wanted = self.display.centers_of_mass and self._balance is not None
-        center = self._balance.center(self._poses) if wanted and self._balance is not None else None
-        radius = self.handles.skeleton.radius if self.handles.skeleton is not None else 0.0
-        self.overlays.mass_center(center, 1.15 * radius)
+        center = self._balance.mass_center(self._poses) if wanted and self._balance is not None else None
+        radius = self.handles.skeleton.joint_radius if self.handles.skeleton is not None else 0.0
+        self.overlays.show_mass_center(center, 1.15 * radius)
 
     # ------------------------------------------------------------------------------- look
 
-    def look(self, name: LookName) -> None:
-        """Switch to the light or dark colours."""
+    def set_colour_scheme(self, name: LookName) -> None:
+        """Switch to the light or dark colour scheme."""
         self.palette = LOOKS[name]
         self._paint()
-        self._after_change()
+        self._update_after_change()
 
     def _paint(self) -> None:
         look = self.palette
         plain = not self.renderer.GetUseSSAO()  # ambient occlusion draws no gradient
         self.renderer.SetGradientBackground(plain)
         self.renderer.SetBackgroundAlpha(1.0)
-        self.renderer.SetBackground(*look.colour("horizon" if plain else "haze"))
-        self.renderer.SetBackground2(*look.colour("sky"))
+        self.renderer.SetBackground(*look.resolve_colour("horizon" if plain else "haze"))
+        self.renderer.SetBackground2(*look.resolve_colour("sky"))
         for renderer in (self.renderer, self.front, self.corner):
-            light_up(renderer, look.light)
+            set_soft_lights(renderer, look.light)
         above = (self.labels, self.handles, self.plane_handle, self.cube, self.range_box, self.mobility_marks)
         for part in (self.figures, self.overlays, self.map, *above):
             part.paint(look)
@@ -253,44 +253,46 @@ class Scene:
 
     def show_handles(self, *joints: str) -> None:
         """Show the handles of these joints only."""
-        self.handles.show(*joints)
+        self.handles.show_joints(*joints)
         self.handles.move(self._poses)
 
     def select(self, ref: Ref | None) -> None:
         """Outline an element as selected."""
         self._selected = ref
         self.figures.refresh()
-        self._highlight()
+        self._update_outlines()
 
     def hover(self, ref: Ref | None) -> None:
         """Outline an element as under the pointer."""
         if ref != self._hovered:
             self._hovered = ref
-            self._highlight()
+            self._update_outlines()
 
-    def point_out(self, *refs: Ref) -> None:
-        """Outline these elements as referenced by a message, and no others."""
+    def outline_referenced(self, *refs: Ref) -> None:
+        """Outline the elements to which a message refers, and no others."""
         if refs != self._pointed:
             self._pointed = refs
-            self._highlight()
+            self._update_outlines()
 
     @property
-    def pointed_out(self) -> tuple[Ref, ...]:
-        """Return the elements referenced by a message."""
+    def referenced_elements(self) -> tuple[Ref, ...]:
+        """Elements to which a message refers."""
         return self._pointed
 
-    def _highlight(self) -> None:
+    def _update_outlines(self) -> None:
         chosen = self._figures_of(self._selected)
-        pointed_out = [figure for ref in self._pointed for figure in self._figures_of(ref) or self._carried(ref)]
+        pointed_out = [
+            figure for ref in self._pointed for figure in self._figures_of(ref) or self._carried_figures(ref)
+        ]
         touched = [] if self._hovered == self._selected else self._figures_of(self._hovered)
-        self._outlines["accent"].show(chosen, self.palette.colour("accent"))
-        self._outlines["dragged"].show(pointed_out, self.palette.colour("dragged"))
-        self._outlines["hover"].show(touched, self.palette.colour("hover"))
+        self._outlines["accent"].show_outlines(chosen, self.palette.resolve_colour("accent"))
+        self._outlines["dragged"].show_outlines(pointed_out, self.palette.resolve_colour("dragged"))
+        self._outlines["hover"].show_outlines(touched, self.palette.resolve_colour("hover"))
 
-    def _carried(self, ref: Ref) -> list[Figure]:
-        """Return the figures of the body carried by a joint that itself is not drawn."""
-        joint = self.handles.skeleton.joint(ref[1]) if ref[0] == "joints" and self.handles.skeleton else None
-        home = self.handles.skeleton.side(joint, "b")[0] if joint is not None and self.handles.skeleton else ""
+    def _carried_figures(self, ref: Ref) -> list[Figure]:
+        """Return the figures of the body that is carried by a joint which is not drawn itself."""
+        joint = self.handles.skeleton.find_joint(ref[1]) if ref[0] == "joints" and self.handles.skeleton else None
+        home = self.handles.skeleton.joint_frame(joint, "b")[0] if joint is not None and self.handles.skeleton else ""
         return self._figures_of(("bodies", home)) if home else []
 
     def _figures_of(self, ref: Ref | None) -> list[Figure]:
@@ -300,19 +302,19 @@ class Scene:
             chain = self.model.chain(ref[1])
             names = {*chain.bodies, f"{chain.prefix}tool"}
             return [f for f in self.figures.table.values() if f.item.ref and f.item.ref[1] in names]
-        found = self.figures.of(tuple(ref))
+        found = self.figures.find_figures(tuple(ref))
         return found if ref[0] == "frames" else [figure for figure in found if figure.item.role != "frame"]
 
     # ------------------------------------------------------------------------------- picking
 
     def pick(self, x: float, y: float, *, handles: bool = True) -> Hit | None:
-        """Return the handle, body, joint or frame under a pixel; `handles` False ignores handles."""
+        """Return the handle, body, joint or frame under a pixel; with `handles` False, handles are ignored."""
         ray = self.ray(x, y)
         return (pick_handle(ray, self.handles) if handles else None) or pick_figure(ray, self.figures.table.values())
 
     def ray(self, x: float, y: float) -> Ray:
         """Return the line of sight through a pixel."""
-        return camera.ray(self.view, self.size, x, y)
+        return camera.line_of_sight(self.view, self.size, x, y)
 
     def project(self, point: ArrayLike) -> tuple[float, float]:
         """Return the pixel of a point (3,)."""
@@ -338,50 +340,52 @@ class Scene:
         figures = self._figures_of(ref) or [f for f in self.figures.table.values() if f.item.role != "inertia"]
         found = [figure.bounds for figure in figures if figure.data.GetNumberOfPoints()]
         if overlays and ref is None:
-            found += [*(actor.GetBounds() for actor in self.overlays.actors), *self.range_box.framed]
-            found += [actor.GetBounds() for actor in self.map.actors]
+            found += [*(actor.GetBounds() for actor in self.overlays.visible_actors), *self.range_box.frame_bounds]
+            found += [actor.GetBounds() for actor in self.map.visible_actors]
             found += [tuple(np.repeat(point, 2)) for point in self._beside]
-        return placement.around(found or [EMPTY])
+        return placement.enclosing_box(found or [EMPTY])
 
-    def shows(self, ref: Ref) -> bool:
+    def is_drawn(self, ref: Ref) -> bool:
         """Return True if a part of an element is drawn."""
         return bool(self._figures_of(ref))
 
-    def fit(self, ref: Ref | None = None) -> View:
-        """Return the present view moved so that an element fills the picture, or the whole machine, or the fixed
-        ranges."""
+    def fit(self, ref: Ref | None = None) -> CameraView:
+        """Return the current view moved so that an element, or the whole machine, or the fixed ranges, fill the
+        picture."""
         width, height = self.size
         if self.range_box.fixed and ref is None:
-            return camera.fit(self.view, self.range_box.fixed, width / height, room(self.size, self.pixel_ratio))
+            return camera.fit(
+                self.view, self.range_box.fixed, width / height, size_with_margin(self.size, self.pixel_ratio)
+            )
         return camera.fit(self.view, self.bounds(ref, overlays=True), width / height, self.margin)
 
-    def leave_room(self, margin: float = camera.MARGIN, beside: Sequence[Array] = ()) -> None:
-        """Set the size of the picture relative to its fitted content, and further points (3,) to be visible, m, to
-        leave room for texts and drawings over the picture."""
-        self.margin, self._beside = margin, beside
+    def set_fit_margin(self, margin: float = camera.MARGIN, points: Sequence[Array] = ()) -> None:
+        """Set the size of the picture relative to the content that is fitted into it, and further points (3,), in m,
+        that must be visible, to leave space for texts and drawings over the picture."""
+        self.margin, self._beside = margin, points
 
     def _fit_surroundings(self) -> None:
         if self.model is None:
             return
-        size = placement.extent(self.bounds())
+        size = placement.longest_edge(self.bounds())
         if abs(np.log(max(size, 1e-6) / self._extent)) > 0.5:
             self._extent = max(size, 1e-6)
-            self._refine()
-        self.floor, d = min(0.0, self.figures.lowest), self.display
-        self.surroundings.show(self.model, dict(self._values), _rounded(size), self.floor, self.palette)
-        self.surroundings.toggle(d.ground, d.axes, d.gravity)
+            self._apply_quality()
+        self.floor, d = min(0.0, self.figures.lowest_height), self.display
+        self.surroundings.fit_to_machine(self.model, dict(self._values), _round_size(size), self.floor, self.palette)
+        self.surroundings.set_visible_parts(d.ground, d.axes, d.gravity)
 
     floor = 0.0
     """Height of the ground grid: 0, or the machine's lowest point if that is below, m."""
 
     # ------------------------------------------------------------------------------- drawing
 
-    def settle(self) -> None:
-        """Fit the ground grid and its surroundings to the present pose (used after opening and editing)."""
+    def fit_surroundings(self) -> None:
+        """Fit the ground grid and the surroundings to the current pose (used after opening and editing)."""
         self._fit_surroundings()
 
-    def transparent(self, on: bool) -> None:
-        """Hide background and ground, for pictures with transparent background."""
+    def set_transparent_background(self, on: bool) -> None:
+        """Hide background and ground, for pictures with a transparent background."""
         self.renderer.SetGradientBackground(not on)
         if on:
             self.set_display(ground=False)
@@ -394,24 +398,26 @@ class Scene:
             renderer.RemoveAllViewProps()
             self.window.RemoveRenderer(renderer)
 
-    def render(self, hasty: bool = False) -> None:
-        """Render the picture. `hasty` : faster with software rendering during motion: without anti-aliasing, with
-        simplified meshes for many polygons, and at reduced resolution."""
-        self.hasty = hasty and self.quality == "plain"
+    def render(self, fast: bool = False) -> None:
+        """Render the picture. With `fast`, rendering in software is faster during motion: without anti-aliasing, with
+        simplified meshes if there are many polygons, and at reduced resolution."""
+        self.hasty = fast and self.quality == "plain"
         coarse = self.hasty and self.figures.polygons > quality.MOST_POLYGONS
         if coarse != self.figures.coarse:
-            self.figures.coarsen(coarse)
-        self._shrink(quality.share(self.size, self.figures.polygons) if self.hasty else 1.0)
-        self.prepare()
-        quality.smooth(self.quality, hasty, self.front, self.corner)
+            self.figures.use_simplified_meshes(coarse)
+        self._set_resolution_share(
+            quality.fast_resolution_share(self.size, self.figures.polygons) if self.hasty else 1.0
+        )
+        self.prepare_render()
+        quality.set_antialiasing(self.quality, fast, self.front, self.corner)
         self.window.Render()
         if self._fineness is None:
-            self._fineness = quality.quality_of_renderer(quality.renderer_name_of(self.window))
-            self._refine()
+            self._fineness = quality.quality_of_renderer(quality.get_renderer_name(self.window))
+            self._apply_quality()
             if self._fineness == "fine":
                 self.window.Render()
 
-    def _shrink(self, share: float) -> None:
+    def _set_resolution_share(self, share: float) -> None:
         """Render at a share of the displayed resolution, along each side."""
         seen = self.size
         drawn = round(share * seen[0]), round(share * seen[1])
@@ -419,14 +425,14 @@ class Scene:
             self._seen = seen if share < 1.0 else None
             self.window.SetSize(*drawn)
 
-    def _refine(self) -> None:
+    def _apply_quality(self) -> None:
         renderers = self.renderer, self.front, self.corner
-        quality.apply(self.quality, self.window, *renderers, self._extent)
+        quality.apply_quality(self.quality, self.window, *renderers, self._extent)
         self._paint()
 
-    def prepare(self) -> None:
-        """Update everything that depends on the view, before a render."""
-        camera.apply(self.view, self.renderer.GetActiveCamera())
+    def prepare_render(self) -> None:
+        """Update everything that depends on the view, before rendering."""
+        camera.apply_to_camera(self.view, self.renderer.GetActiveCamera())
         size = self.window.GetSize()
         ratio = self.pixel_ratio * size[1] / self.size[1]
         for outline in self._outlines.values():
@@ -436,10 +442,12 @@ class Scene:
             part.fit(*where)
         self.labels.fit(*where, self.mobility_marks.fit(*where))
         self.cube.fit(self.view, self.size, self.pixel_ratio, self.display.cube)
-        self.renderer.SetUseOIT(self.figures.glass or self.overlays.glass or self.map.glass)
+        self.renderer.SetUseOIT(
+            self.figures.glass or self.overlays.has_transparent_part or self.map.has_transparent_part
+        )
         self.renderer.ResetCameraClippingRange()
 
 
-def _rounded(size: float) -> float:
-    """Round a size to one or two digits, so that small movements have no effect."""
+def _round_size(size: float) -> float:
+    """Round a size to one or two significant digits, so that small movements have no effect."""
     return float(f"{size:.1g}") if np.isfinite(size) and size > 0.0 else 1.0

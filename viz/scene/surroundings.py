@@ -1,6 +1,5 @@
-"""Surroundings of the machine: the ground grid that fades into the distance, world axes, gravity, lights, and the
-working plane for drawing, a grid with spacing of 1, 2 or 5 times a power of ten.
-"""
+"""Surroundings of the machine: the ground grid, which fades into the distance, world axes, gravity, and lights; and the
+working plane for drawing, a grid with a spacing of 1, 2 or 5 times a power of ten."""
 
 from __future__ import annotations
 
@@ -13,11 +12,11 @@ from vtkmodules.vtkRenderingCore import vtkActor, vtkLight, vtkPolyDataMapper, v
 
 from core.model import Model
 from viz.drawlist import geometry as g
-from viz.look import Look
-from viz.meshes.meshes import mesh
-from viz.meshes.polydata import coloured, vtk_matrix, wire
-from viz.placement import Array, along, numbers
-from viz.scene.figures import shine
+from viz.look import ColourScheme
+from viz.meshes.meshes import get_mesh
+from viz.meshes.polydata import line_mesh, set_colours, vtk_matrix
+from viz.placement import Array, evaluate_vector, frame_along
+from viz.scene.figures import set_material
 
 LINES = 24
 """Grid lines on each side of the centre."""
@@ -28,24 +27,26 @@ LIGHTS = (
     ((0.0, -0.9, 0.7), 0.2, (1.0, 0.97, 0.94)),
     ((0.1, 0.8, -0.8), 0.3, (1.0, 1.0, 1.0)),
 )
-"""Key, fill, floor and rim light: direction in camera axes (right, up, toward the eye), strength, colour."""
+"""Key, fill, floor and rim light: direction in camera axes (right, up, toward the eye), strength, and colour."""
 STRONG = 5
-"""Number of lines from one strong line to the next."""
+"""Every how many lines a line of the grid is strong."""
 FAINT, FULL = 0.32, 0.75
 """Shares of the look's opacity for ordinary and strong grid lines."""
 IN_FRONT = -200.0
-"""Depth offset by which grid lines are drawn in front of a coplanar face."""
+"""Depth offset by which grid lines are drawn in front of coplanar faces."""
 AXES = ("x", "z")
-"""Colours of the first and second axis."""
+"""Colours of the first and second axis of the working plane."""
 
 
-def spacing(length: float) -> float:
-    """Return the largest round number (1, 2 or 5 times a power of ten) below a length, m."""
+def grid_spacing(length: float) -> float:
+    """Return the largest round number (1, 2 or 5 times a power of ten) that is below a length, m."""
     power = 10.0 ** floor(log10(max(length, 1e-9)))
     return next(step * power for step in (5.0, 2.0, 1.0) if step * power <= length * (1.0 + 1e-12))
 
 
-def grid(step: float, center: Array, height: float, colour: tuple[float, float, float], opacity: float) -> vtkPolyData:
+def grid_lines(
+    step: float, center: Array, height: float, colour: tuple[float, float, float], opacity: float
+) -> vtkPolyData:
     """Return lines at multiples of `step` (every fifth stronger), fading out with distance from `center` (2,)."""
     middle = np.round(center / step)
     count = 2 * LINES + 1
@@ -60,7 +61,7 @@ def grid(step: float, center: Array, height: float, colour: tuple[float, float, 
     place = np.array([*(middle * step), height])
     starts = np.arange(2 * count * count).reshape(2 * count, count)[:, :-1].ravel()
     segments = np.column_stack([starts, starts + 1])
-    return coloured(wire(points.reshape(-1, 3) * [step, step, 1.0] + place, segments), colours.reshape(-1, 4))
+    return set_colours(line_mesh(points.reshape(-1, 3) * [step, step, 1.0] + place, segments), colours.reshape(-1, 4))
 
 
 class Surroundings:
@@ -68,10 +69,10 @@ class Surroundings:
 
     def __init__(self, renderer: vtkRenderer) -> None:
         self.renderer = renderer
-        self._grid = _actor()
+        self._grid = _create_actor()
         self._grid.GetProperty().LightingOff()
-        self._axes = _actor()
-        self._gravity = _actor()
+        self._axes = _create_actor()
+        self._gravity = _create_actor()
         self._key: object = None
         self._size = 1.0
         self.has_gravity = False
@@ -79,47 +80,50 @@ class Surroundings:
             actor.PickableOff()
             renderer.AddActor(actor)
 
-    def show(self, model: Model, values: dict[str, float], size: float, floor_height: float, look: Look) -> None:
-        """Fit grid, axes and gravity arrow to a machine of a size (m) that stands at a height (m)."""
+    def fit_to_machine(
+        self, model: Model, values: dict[str, float], size: float, floor_height: float, look: ColourScheme
+    ) -> None:
+        """Scale grid, axes and gravity arrow for a machine of the given size (m), with the floor at the given height
+        (m)."""
         key = (model.world, size, floor_height, look.name, tuple(values.items()))
         if key == self._key:
             return
         self._key = key
-        step = spacing(size / 6.0)
-        data = grid(step, np.zeros(2), floor_height, look.colour("grid"), look.grid_opacity)
+        step = grid_spacing(size / 6.0)
+        data = grid_lines(step, np.zeros(2), floor_height, look.resolve_colour("grid"), look.grid_opacity)
         self._grid.GetMapper().SetInputData(data)
         self._grid.GetMapper().SetScalarVisibility(True)
         self._size = size
         self._fit_axes()
-        shine(self._axes, look.colour("joint"), "frame")
+        set_material(self._axes, look.resolve_colour("joint"), "frame")
         self._show_gravity(model, values, size, look)
 
     def _fit_axes(self) -> None:
-        """Scale the axes to the machine; they are created when first shown."""
+        """Scale the world axes to the machine; they are created when first shown."""
         if self._axes.GetVisibility():
-            self._axes.GetMapper().SetInputData(mesh(g.Triad(0.22 * self._size)))
+            self._axes.GetMapper().SetInputData(get_mesh(g.Triad(0.22 * self._size)))
 
-    def _show_gravity(self, model: Model, values: dict[str, float], size: float, look: Look) -> None:
+    def _show_gravity(self, model: Model, values: dict[str, float], size: float, look: ColourScheme) -> None:
         gravity = model.world.gravity
         place = np.array([-0.36, -0.3, 0.7]) * size
-        direction = numbers(gravity.acceleration, values)
+        direction = evaluate_vector(gravity.acceleration, values)
         if gravity.kind == "point":
-            direction = numbers(gravity.center, values) - place
+            direction = evaluate_vector(gravity.center, values) - place
         self.has_gravity = gravity.kind != "none" and bool(np.any(direction))
         arrow = g.Arrow(0.28 * size, 0.006 * size, 0.02 * size, 0.07 * size)
-        self._gravity.GetMapper().SetInputData(mesh(arrow))
-        self._gravity.SetUserMatrix(vtk_matrix(along(direction, place)))
-        shine(self._gravity, look.colour("gravity"))
+        self._gravity.GetMapper().SetInputData(get_mesh(arrow))
+        self._gravity.SetUserMatrix(vtk_matrix(frame_along(direction, place)))
+        set_material(self._gravity, look.resolve_colour("gravity"))
 
-    def toggle(self, ground: bool, axes: bool, gravity: bool) -> None:
-        """Show or hide the parts."""
+    def set_visible_parts(self, ground: bool, axes: bool, gravity: bool) -> None:
+        """Show or hide ground, axes and gravity arrow."""
         self._grid.SetVisibility(ground)
         self._axes.SetVisibility(axes)
         self._fit_axes()
         self._gravity.SetVisibility(gravity and self.has_gravity)
 
 
-def _actor() -> vtkActor:
+def _create_actor() -> vtkActor:
     mapper = vtkPolyDataMapper()
     mapper.SetInputData(vtkPolyData())
     actor = vtkActor()
@@ -127,8 +131,8 @@ def _actor() -> vtkActor:
     return actor
 
 
-def light_up(renderer: vtkRenderer, strength: float) -> None:
-    """Replace the lights of a renderer by soft ones fixed to the camera."""
+def set_soft_lights(renderer: vtkRenderer, strength: float) -> None:
+    """Replace the lights of a renderer by soft lights that are fixed to the camera."""
     renderer.RemoveAllLights()
     renderer.AutomaticLightCreationOff()
     for place, intensity, colour in LIGHTS:
@@ -141,8 +145,8 @@ def light_up(renderer: vtkRenderer, strength: float) -> None:
         renderer.AddLight(light)
 
 
-def lines(low: Array, high: Array, step: float) -> tuple[Array, Array]:
-    """Return ends (n, 2, 3) of the grid lines over a rectangle (u, v; m), and a mask (n,) of strong lines."""
+def plane_grid_lines(low: Array, high: Array, step: float) -> tuple[Array, Array]:
+    """Return the end points (n, 2, 3) of the grid lines over a rectangle (u, v; m), and a mask (n,) of strong lines."""
     ends, strong = [], []
     for axis in (0, 1):
         first, last = np.ceil(low[axis] / step), np.floor(high[axis] / step)
@@ -156,7 +160,7 @@ def lines(low: Array, high: Array, step: float) -> tuple[Array, Array]:
 
 
 class WorkingPlane:
-    """Actor of the grid, hidden until `show`."""
+    """Grid of the working plane, hidden until it is shown."""
 
     def __init__(self, renderer: vtkRenderer) -> None:
         mapper = vtkPolyDataMapper()
@@ -171,8 +175,8 @@ class WorkingPlane:
         renderer.AddActor(self._actor)
         self._key: object = None
 
-    def show(
-        self, X_WD: ArrayLike, low: ArrayLike, high: ArrayLike, step: float, look: Look, axes: bool = True
+    def show_grid(
+        self, X_WD: ArrayLike, low: ArrayLike, high: ArrayLike, step: float, look: ColourScheme, axes: bool = True
     ) -> None:
         """Show a grid over a rectangle of a plane. X_WD : (4, 4) world ← u, v, normal; low, high : corners (u, v), m;
         axes : True to draw the lines through the origin as axes"""
@@ -182,26 +186,26 @@ class WorkingPlane:
         if key == self._key:
             return
         self._key = key
-        ends, strong = lines(low, high, step)
+        ends, strong = plane_grid_lines(low, high, step)
         colours = np.empty((len(ends), 4))
-        colours[:, :3] = look.colour("grid")
+        colours[:, :3] = look.resolve_colour("grid")
         colours[:, 3] = look.grid_opacity * np.where(strong, FULL, FAINT)
         for axis, colour in enumerate(AXES):
             own = np.all(np.abs(ends[:, :, 1 - axis]) < 1e-9 * step, axis=1) if axes else np.zeros(len(ends), bool)
-            colours[own, :3], colours[own, 3] = look.colour(colour), 0.9
+            colours[own, :3], colours[own, 3] = look.resolve_colour(colour), 0.9
         segments = np.arange(2 * len(ends)).reshape(-1, 2)
-        data = coloured(wire(ends.reshape(-1, 3), segments), np.repeat(colours, 2, axis=0))
+        data = set_colours(line_mesh(ends.reshape(-1, 3), segments), np.repeat(colours, 2, axis=0))
         self._actor.GetMapper().SetInputData(data)
         self._actor.GetMapper().SetScalarVisibility(True)
         self._actor.SetUserMatrix(vtk_matrix(X))
         self._actor.SetVisibility(True)
 
     @property
-    def shown(self) -> bool:
+    def is_visible(self) -> bool:
         """True if the grid is visible."""
         return self._key is not None
 
-    def hide(self) -> None:
+    def hide_grid(self) -> None:
         """Hide the grid."""
         self._key = None
         self._actor.SetVisibility(False)

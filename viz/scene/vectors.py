@@ -1,4 +1,4 @@
-"""Vectors of a motion as arrows: forces and torques in joints and of force elements, velocities and accelerations.
+"""Vectors of a motion as arrows: forces and torques in joints and of force elements, velocities, accelerations.
 
 Which arrows there are is plain data (`Wanted`); their numbers come from the channels of a run, so that a plot of the
 same name shows the same numbers. Moved arrows keep their actors.
@@ -17,38 +17,38 @@ from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
 from core.errors import KinetostatError
 from core.model import WORLD, Model
 from core.model.forces import JOINT, LINE
-from core.model.parameters import value_of
+from core.model.parameters import evaluate_field
 from viz.drawlist import geometry as g
-from viz.look import Colour, Look
-from viz.meshes.meshes import mesh
+from viz.look import Colour, ColourScheme
+from viz.meshes.meshes import get_mesh
 from viz.meshes.polydata import vtk_matrix
-from viz.placement import along
-from viz.scene.figures import shine
+from viz.placement import frame_along
+from viz.scene.figures import set_material
 
 if TYPE_CHECKING:
     from core.simulation.run.run import Run
 
 
 SECOND_HEAD = 0.86
-"""End of the second head of a double arrow, as a share of its length."""
+"""Position of the second head of a double arrow, as a share of its length."""
 THINNEST, THICKEST = 0.16, 0.4
 """Arrow lengths, relative to the machine, beyond which the thickness no longer changes."""
 
 Array = NDArray[np.float64]
 LENGTH = 0.3
-"""Length of the typical longest arrow of a kind relative to the machine's size, at scale 1."""
+"""Length of a typical long arrow of a kind, relative to the size of the machine, at scale 1."""
 LONGEST = 3.0
-"""Largest arrow length, in machine sizes, for which a scale is kept."""
+"""Arrow length, relative to the size of the machine, above which a new scale is chosen."""
 QUANTILE = 0.75
 LOOKS = 200
-"""Number of samples of a run from which the typical length of arrows is determined."""
+"""Number of samples of a run from which the typical length of arrows is computed."""
 _MOVING = ("bodies", "frames")
 _ACTING = ("joints", "forces")
 
 
 class VectorGlyph(NamedTuple):
-    """Arrow from `origin` (3,) by `vector` (3,), m. `double` : with two heads, as for rotational quantities; `opacity`
-    : 1 is opaque, less is transparent."""
+    """Arrow to be drawn, from `origin` (3,) by `vector` (3,), m. `double` : with two heads, for rotational quantities;
+    `opacity` : 1 is opaque."""
 
     origin: ArrayLike
     vector: ArrayLike
@@ -57,15 +57,15 @@ class VectorGlyph(NamedTuple):
     opacity: float = 1.0
 
 
-class Arrows:
+class SceneArrows:
     """All arrows, grouped by independent sources."""
 
-    def __init__(self, renderer: vtkRenderer, look: Look) -> None:
+    def __init__(self, renderer: vtkRenderer, look: ColourScheme) -> None:
         self.renderer, self.look = renderer, look
         self._shown: dict[str, list[tuple[vtkActor, Colour]]] = {}
 
-    def show(self, source: str, glyphs: Sequence[VectorGlyph | tuple], size: float | None = None) -> None:
-        """Show the arrows of a source; zero-length ones are omitted. size (m) : of the machine, which limits their
+    def show_arrows(self, source: str, glyphs: Sequence[VectorGlyph | tuple], size: float | None = None) -> None:
+        """Show the arrows of a source; arrows of zero length are omitted. size (m) : of the machine; it limits the
         thickness."""
         pool = [actor for actor, _ in self._shown.pop(source, [])]
         shown: list[tuple[vtkActor, Colour]] = []
@@ -75,11 +75,11 @@ class Arrows:
             if length <= 0.0 or not np.isfinite(length):
                 continue
             for share in (1.0, SECOND_HEAD) if glyph.double else (1.0,):
-                actor = pool.pop() if pool else self._actor()
+                actor = pool.pop() if pool else self._create_actor()
                 self._place_arrow(
                     actor, glyph, share * length, length if size is None else _limited_length(length, size)
                 )
-                shine(actor, self.look.colour(glyph.colour))
+                set_material(actor, self.look.resolve_colour(glyph.colour))
                 actor.GetProperty().SetOpacity(glyph.opacity)
                 shown.append((actor, glyph.colour))
         for actor in pool:
@@ -87,33 +87,33 @@ class Arrows:
         if shown:
             self._shown[source] = shown
 
-    def _actor(self) -> vtkActor:
+    def _create_actor(self) -> vtkActor:
         actor = vtkActor()
         actor.SetMapper(vtkPolyDataMapper())
         actor.GetMapper().ScalarVisibilityOff()
-        actor.GetMapper().SetInputData(mesh(g.Arrow(1.0, 0.018, 0.055, 0.17)))
+        actor.GetMapper().SetInputData(get_mesh(g.Arrow(1.0, 0.018, 0.055, 0.17)))
         self.renderer.AddActor(actor)
         return actor
 
     def _place_arrow(self, actor: vtkActor, glyph: VectorGlyph, length: float, width: float) -> None:
         scale = np.diag([width, width, length, 1.0])
-        actor.SetUserMatrix(vtk_matrix(along(glyph.vector, glyph.origin) @ scale))
+        actor.SetUserMatrix(vtk_matrix(frame_along(glyph.vector, glyph.origin) @ scale))
 
-    def paint(self, look: Look) -> None:
+    def paint(self, look: ColourScheme) -> None:
         """Apply the colours of a look."""
         self.look = look
         for shown in self._shown.values():
             for actor, colour in shown:
-                shine(actor, look.colour(colour))
+                set_material(actor, look.resolve_colour(colour))
 
     @property
-    def actors(self) -> list[vtkActor]:
+    def visible_actors(self) -> list[vtkActor]:
         """Return all visible actors."""
         return [actor for shown in self._shown.values() for actor, _ in shown]
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Return the sources with visible arrows."""
+        """Sources with visible arrows."""
         return tuple(self._shown)
 
 
@@ -122,14 +122,14 @@ def _limited_length(length: float, size: float) -> float:
 
 
 class VectorKind(NamedTuple):
-    """Kind of arrow. `channel` : the quantity of a frame, '' for those of joints and force elements."""
+    """Kind of arrow. `channel` : quantity of a frame, or "" for quantities of joints and force elements."""
 
     id: str
     title: str
     unit: str
     colour: str
     collections: tuple[str, ...]
-    """Collections whose elements have such a vector."""
+    """Collections of elements that have such a vector."""
     channel: str = ""
     turning: bool = False
 
@@ -148,143 +148,148 @@ KINDS: Mapping[str, VectorKind] = MappingProxyType(
 )
 
 
-class Wanted(NamedTuple):
-    """Requested arrow: kind (a key of KINDS), collection and name of its element."""
+class RequestedArrow(NamedTuple):
+    """Requested arrow: its kind (a key of KINDS), and the collection and name of its element."""
 
     kind: str
     collection: str
     name: str
 
 
-class Field(NamedTuple):
-    """Arrows of one element over samples: origins (n, 3), m, and vectors (n, 3), SI, world axes."""
+class ArrowField(NamedTuple):
+    """Arrows of one element at all samples: origins (n, 3), in m, and vectors (n, 3), SI, world axes."""
 
-    wanted: Wanted
+    wanted: RequestedArrow
     origins: Array
     vectors: Array
 
 
-def possible(model: Model, kind: str) -> tuple[Wanted, ...]:
+def possible_arrows(model: Model, kind: str) -> tuple[RequestedArrow, ...]:
     """Return all arrows of a kind that a model can show."""
     expanded = model.expanded
     return tuple(
-        Wanted(kind, collection, element.name)
+        RequestedArrow(kind, collection, element.name)
         for collection in KINDS[kind].collections
         for element in getattr(expanded, collection)
     )
 
 
-def fields(run: Run, wanted: Iterable[Wanted]) -> list[Field]:
-    """Return the arrows at all samples of a run; elements without such a vector (or no longer existing) are omitted."""
+def compute_arrow_fields(run: Run, requested: Iterable[RequestedArrow]) -> list[ArrowField]:
+    """Return the requested arrows at all samples of a run; elements that have no such vector, or no longer exist, are
+    omitted."""
     found = []
     poses: dict[str, tuple[Array, Array]] = {}
-    for each in wanted:
+    for each in requested:
         try:
             pairs = _origins_and_vectors(run, each, poses)
         except (KinetostatError, KeyError, ValueError):
             continue
-        found += [Field(each, origins, vectors) for origins, vectors in pairs]
+        found += [ArrowField(each, origins, vectors) for origins, vectors in pairs]
     return found
 
 
-def _origins_and_vectors(run: Run, wanted: Wanted, poses: dict[str, tuple[Array, Array]]) -> list[tuple[Array, Array]]:
-    kind = KINDS[wanted.kind]
+def _origins_and_vectors(
+    run: Run, requested: RequestedArrow, poses: dict[str, tuple[Array, Array]]
+) -> list[tuple[Array, Array]]:
+    kind = KINDS[requested.kind]
     if kind.channel:
-        return [(run[f"{wanted.name}.position"], run[f"{wanted.name}.{kind.channel}"])]
+        return [(run[f"{requested.name}.position"], run[f"{requested.name}.{kind.channel}"])]
     part = slice(0, 3) if kind.turning else slice(3, 6)
-    if wanted.collection == "joints":
+    if requested.collection == "joints":
         if not poses:
-            poses.update(run.mech.joint_poses(run.q, p=_parameters(run)))
-        places = np.asarray(poses[wanted.name][1])[:, :3, 3]
-        return [(places, run[f"{wanted.name}.reaction"][:, part])]
-    return _force_arrows(run, wanted, part)
+            poses.update(run.mech.joint_poses(run.q, p=_parameter_values(run)))
+        places = np.asarray(poses[requested.name][1])[:, :3, 3]
+        return [(places, run[f"{requested.name}.reaction"][:, part])]
+    return _force_arrows(run, requested, part)
 
 
-def _force_arrows(run: Run, wanted: Wanted, part: slice) -> list[tuple[Array, Array]]:
-    """Return the arrows of a force element: at both ends of a line; of a wrench at b; in a joint on the child."""
-    force = run.model.expanded.find("forces", wanted.name)
+def _force_arrows(run: Run, requested: RequestedArrow, part: slice) -> list[tuple[Array, Array]]:
+    """Return the arrows of a force element: at both ends of a line, at frame b of a wrench, at the child of a force in
+    a joint."""
+    force = run.model.expanded.find("forces", requested.name)
     if force.is_clutch:  # it exerts opposite torques on two joints
         return []
-    values = run[f"{wanted.name}.force"]
+    values = run[f"{requested.name}.force"]
     if force.info.along == JOINT:
-        return _joint_arrows(run, force.joint, values, KINDS[wanted.kind].turning)
+        return _joint_arrows(run, force.joint, values, KINDS[requested.kind].turning)
     if force.info.along == LINE:
-        if KINDS[wanted.kind].turning:
+        if KINDS[requested.kind].turning:
             return []
-        a, b = (_point(run, name) for name in (force.a, force.b))
+        a, b = (_point_positions(run, name) for name in (force.a, force.b))
         offset = b - a
         length = np.linalg.norm(offset, axis=1, keepdims=True)
         pull = values.reshape(len(values), -1)[:, :1] * offset / np.maximum(length, 1e-12)
         return [(a, pull), (b, -pull)]
     if values.ndim == 2 and values.shape[1] in (3, 6):
-        place = _point(run, force.b)
+        place = _point_positions(run, force.b)
         if values.shape[1] == 6:
             return [(place, values[:, part])]
-        return [] if KINDS[wanted.kind].turning else [(place, values)]
+        return [] if KINDS[requested.kind].turning else [(place, values)]
     return []
 
 
-def _joint_arrows(run: Run, name: str, values: Array, turning: bool) -> list[tuple[Array, Array]]:
-    """Return the arrow along the axis of a revolute or prismatic joint; −F acts on the child, against growth."""
+def _joint_arrows(run: Run, name: str, values: Array, rotational: bool) -> list[tuple[Array, Array]]:
+    """Return the arrow along the axis of a revolute or prismatic joint; the force on the child is −F, against an
+    increase of the coordinate."""
     joint = run.model.expanded.find("joints", name)
     dimensions = joint.info.coordinate_dimensions
     plain = joint.info.is_hinge() or joint.info.is_slider()
-    if not plain or (dimensions[0] == "angle") != turning:
+    if not plain or (dimensions[0] == "angle") != rotational:
         return []
     known = {**run.model.expanded.values(), **run.settings.parameters}
-    axis = np.array([value_of(x, known) for x in joint.axis], dtype=float)
-    a, b = run.mech.joint_poses(run.q, p=_parameters(run))[name]
+    axis = np.array([evaluate_field(x, known) for x in joint.axis], dtype=float)
+    a, b = run.mech.joint_poses(run.q, p=_parameter_values(run))[name]
     along = np.asarray(a)[:, :3, :3] @ (axis / np.linalg.norm(axis))
     return [(np.asarray(b)[:, :3, 3], -values.reshape(-1, 1) * along)]
 
 
-def _point(run: Run, name: str) -> Array:
+def _point_positions(run: Run, name: str) -> Array:
     """Return the positions (n, 3) of a body, frame or junction."""
     if name in ("", WORLD):
         return np.zeros((len(run.time), 3))
     return np.asarray(run[f"{name}.position"])
 
 
-def _parameters(run: Run) -> dict[str, float] | None:
+def _parameter_values(run: Run) -> dict[str, float] | None:
     return dict(run.settings.parameters) or None
 
 
-def usual(found: Sequence[Field]) -> dict[str, float]:
-    """Return the reference length for scaling the arrows of each kind, SI: the longest arrow is shorter for three
-    quarters of the time. (With the maximum, a single shock would make all others vanish.)"""
+def reference_magnitudes(arrow_fields: Sequence[ArrowField]) -> dict[str, float]:
+    """Return for each kind the magnitude (SI) by which its arrows are scaled: the longest arrow is shorter than this
+    for three quarters of the time. (With the maximum, a single shock would make all other arrows vanish.)"""
     result: dict[str, float] = {}
-    for kind in dict.fromkeys(each.wanted.kind for each in found):
-        lengths = np.array([np.linalg.norm(each.vectors, axis=1) for each in found if each.wanted.kind == kind])
+    for kind in dict.fromkeys(each.wanted.kind for each in arrow_fields):
+        lengths = np.array([np.linalg.norm(each.vectors, axis=1) for each in arrow_fields if each.wanted.kind == kind])
         peaks = np.where(np.isfinite(lengths), lengths, 0.0).max(axis=0)
         result[kind] = float(np.quantile(peaks, QUANTILE)) or float(peaks.max(initial=0.0))
     return result
 
 
-def thinned(run: Run) -> Run:
-    """Return some samples of the run, from which the reference lengths are determined."""
-    from core.simulation.run.resampling import resampled
+def sample_run(run: Run) -> Run:
+    """Return a run with some of the samples, from which the scale of the arrows is computed."""
+    from core.simulation.run.resampling import resample_run
 
     count = len(run.time)
     if count <= LOOKS:
         return run
-    return resampled(run, run.time[np.unique(np.linspace(0, count - 1, LOOKS).astype(int))])
+    return resample_run(run, run.time[np.unique(np.linspace(0, count - 1, LOOKS).astype(int))])
 
 
-def scales(largest: Mapping[str, float], size: float) -> dict[str, float]:
-    """Return metres of arrow per SI unit of each kind, for a machine of `size` m."""
-    return {kind: LENGTH * size / value if value > 0.0 else 0.0 for kind, value in largest.items()}
+def arrow_scales(magnitudes: Mapping[str, float], size: float) -> dict[str, float]:
+    """Return the scale of each kind, metres of arrow per SI unit, for a machine of `size` m."""
+    return {kind: LENGTH * size / value if value > 0.0 else 0.0 for kind, value in magnitudes.items()}
 
 
-def rounded(value: float) -> float:
+def round_down(value: float) -> float:
     """Round a positive number down to 1, 2 or 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(value))
     return float(max((f for f in (1.0, 2.0, 5.0) if f * power <= value * (1.0 + 1e-9)), default=1.0) * power)
 
 
-def legible(found: Sequence[Field], scale: Mapping[str, float], size: float) -> bool:
-    """Return True if no arrow would be longer than the machine, and each nonzero one has a scale."""
-    lengths = {each.wanted.kind: 0.0 for each in found}
-    for each in found:
+def is_legible(arrow_fields: Sequence[ArrowField], scale: Mapping[str, float], size: float) -> bool:
+    """Return True if no arrow is longer than `LONGEST` machine sizes, and every nonzero arrow has a scale."""
+    lengths = {each.wanted.kind: 0.0 for each in arrow_fields}
+    for each in arrow_fields:
         peak = np.linalg.norm(each.vectors, axis=1).max(initial=0.0)
         lengths[each.wanted.kind] = max(lengths[each.wanted.kind], float(peak))
     return all(
@@ -292,8 +297,8 @@ def legible(found: Sequence[Field], scale: Mapping[str, float], size: float) -> 
     )
 
 
-def glyphs(found: Sequence[Field], scale: Mapping[str, float], index: int) -> list[VectorGlyph]:
-    """Return the arrows of one sample for drawing."""
+def build_glyphs(arrow_fields: Sequence[ArrowField], scale: Mapping[str, float], index: int) -> list[VectorGlyph]:
+    """Return the arrows of one sample to be drawn."""
     return [
         VectorGlyph(
             each.origins[index],
@@ -301,13 +306,14 @@ def glyphs(found: Sequence[Field], scale: Mapping[str, float], index: int) -> li
             KINDS[each.wanted.kind].colour,
             KINDS[each.wanted.kind].turning,
         )
-        for each in found
+        for each in arrow_fields
     ]
 
 
-def reference(scale: float, size: float) -> tuple[float, float]:
-    """Return (value, length in m) of the legend's arrow: 1, 2 or 5 times a power of ten, about an eighth of `size`."""
+def legend_arrow(scale: float, size: float) -> tuple[float, float]:
+    """Return (value, length in m) of the arrow in the legend: 1, 2 or 5 times a power of ten, about an eighth of `size`
+    long."""
     if scale <= 0.0:
         return 0.0, 0.0
-    value = rounded(size / 8.0 / scale)
+    value = round_down(size / 8.0 / scale)
     return value, value * scale

@@ -1,2 +1,2 @@
-"""Protection of a document from loss, independent of widgets: recovery copies, runs saved with it, changes by other
-programs."""
+"""Protection of a document from loss, independent of widgets: recovery copies, runs saved with the document, changes by
+other programs."""

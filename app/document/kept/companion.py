@@ -1,5 +1,5 @@
-"""The folder `name.runs` next to `name.kst`: the runs of a machine and the views and plots saved with them, as plain
-data. Independent of Qt.
+"""The companion folder `name.runs` next to `name.kst`: the runs of a machine and the views and plots saved with them,
+as plain data. Independent of Qt.
 
 `session.json` lists the runs by their files (`NNN.h5`, which hold the samples) and holds sections of other rooms
 (camera, plots …). The document never refers to it: without it, or with a broken one, the document opens all the same.
@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import FileError
-from core.files.source import source_of_file, write_whole
+from core.files.source import source_from_file, write_atomically
 from core.later import dataclass
-from viz.camera import View
+from viz.camera import CameraView
 
 VERSION = 1
 INDEX = "session.json"
@@ -39,9 +39,9 @@ _OWN = ("kinetostat session", "runs", "current", "time")
 
 
 @dataclass(frozen=True)
-class KeptRun:
-    """A run as listed in the folder. `file`: its name in the folder (a full path in the list of a recovery copy);
-    `parent`: the file of the run it branched from, "" if none."""
+class CompanionRun:
+    """A run listed in a companion folder. `file`: its name in the folder (a full path in the list of a recovery copy);
+    `parent`: the file of the run from which it branched, "" if none."""
 
     file: str
     name: str
@@ -53,26 +53,26 @@ class KeptRun:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """The content of a companion folder; `current`: the file of the run on the timeline."""
+class CompanionContent:
+    """Content of a companion folder; `current`: the file of the run shown on the timeline."""
 
-    runs: tuple[KeptRun, ...] = ()
+    runs: tuple[CompanionRun, ...] = ()
     current: str = ""
     time: float = 0.0
     sections: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def pose(self) -> dict[str, float]:
-        """Coordinates that differ from the reference configuration, by name."""
+        """Saved coordinates that differ from the reference configuration, by name."""
         pose = self.sections.get("pose")
         found = {}
         for name, x in pose.items() if isinstance(pose, dict) else ():
             with contextlib.suppress(ValueError):
-                found[name] = number(x)
+                found[name] = check_finite_number(x)
         return found
 
 
-def folder_of(document: Path) -> Path:
+def companion_folder(document: Path) -> Path:
     """Return the companion folder of a document."""
     return document.with_name(f"{document.stem}.runs")
 
@@ -80,8 +80,8 @@ def folder_of(document: Path) -> Path:
 # ------------------------------------------------------------------------------------------ writing
 
 
-def content_of(kept: Kept) -> dict[str, Any]:
-    """Return the content of `session.json`."""
+def session_json_content(companion: CompanionContent) -> dict[str, Any]:
+    """Return the data to be written to `session.json`."""
     rows = [
         {
             "file": run.file,
@@ -92,31 +92,39 @@ def content_of(kept: Kept) -> dict[str, Any]:
             "parent": run.parent,
             "from": run.from_time,
         }
-        for run in kept.runs
+        for run in companion.runs
     ]
-    return {"kinetostat session": VERSION, "runs": rows, "current": kept.current, "time": kept.time, **kept.sections}
+    return {
+        "kinetostat session": VERSION,
+        "runs": rows,
+        "current": companion.current,
+        "time": companion.time,
+        **companion.sections,
+    }
 
 
-def unused_file_names(folder: Path, taken: Iterable[str]) -> Iterable[str]:
-    """Yield names for further runs that no present, former or listed file uses."""
-    used = {*taken, *(place.name for place in (*folder.glob("*.h5"), *(folder / TRASH).glob("*.h5")))}
+def unused_run_file_names(folder: Path, used_names: Iterable[str]) -> Iterable[str]:
+    """Yield names for new runs that no present, former or listed file uses."""
+    used = {*used_names, *(place.name for place in (*folder.glob("*.h5"), *(folder / TRASH).glob("*.h5")))}
     return (name for k in itertools.count(1) if (name := f"{k:03d}.h5") not in used)
 
 
-def write(folder: Path, kept: Kept, gone: Iterable[str]) -> None:
-    """Write the list of runs, including rows that another window added, and move the files in `gone` to the trash. An
-    unreadable list is renamed to `session.json~`. Raises FileError."""
-    gone = frozenset(gone)
-    known = gone | {run.file for run in kept.runs}
+def write_companion(folder: Path, companion: CompanionContent, deleted_files: Iterable[str]) -> None:
+    """Write the list of runs, including rows that another window has added, and move the `deleted_files` to the trash.
+    An unreadable list is renamed to `session.json~`. Raises FileError."""
+    deleted_files = frozenset(deleted_files)
+    known = deleted_files | {run.file for run in companion.runs}
     try:
         others = tuple(run for run in _listed_runs(folder) if run.file not in known)
         if (folder / INDEX).is_symlink():  # of a stranger: it must not lead the writing elsewhere
             (folder / INDEX).unlink()
-        content = content_of(Kept((*kept.runs, *others), kept.current, kept.time, kept.sections))
-        write_whole(folder / INDEX, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
-        if gone and not (folder / TRASH).is_symlink():
+        content = session_json_content(
+            CompanionContent((*companion.runs, *others), companion.current, companion.time, companion.sections)
+        )
+        write_atomically(folder / INDEX, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+        if deleted_files and not (folder / TRASH).is_symlink():
             (folder / TRASH).mkdir(exist_ok=True)
-            for name in gone:
+            for name in deleted_files:
                 with contextlib.suppress(FileNotFoundError):
                     os.replace(folder / name, folder / TRASH / name)
     except OSError as error:
@@ -127,8 +135,8 @@ def write(folder: Path, kept: Kept, gone: Iterable[str]) -> None:
         ) from None
 
 
-def _listed_runs(folder: Path) -> tuple[KeptRun, ...]:
-    """Return the runs in the present list; an unreadable list is set aside."""
+def _listed_runs(folder: Path) -> tuple[CompanionRun, ...]:
+    """Return the runs in the list on disk; an unreadable list is renamed."""
     try:
         found = read(folder)
     except FileError:
@@ -138,20 +146,21 @@ def _listed_runs(folder: Path) -> tuple[KeptRun, ...]:
     return found.runs if found is not None else ()
 
 
-def put(place: Path, target: Path) -> None:
-    """Put a file at a second path: as a hard link if the disk allows, else as a copy; completely or not at all."""
+def link_or_copy_file(source: Path, target: Path) -> None:
+    """Make a file available at a second path: as a hard link if the disk allows it, otherwise as a copy; completely or
+    not at all."""
     part = target.with_name(f".{target.name}.part")
     part.unlink(missing_ok=True)
     try:
-        os.link(place, part)
+        os.link(source, part)
     except OSError:
-        shutil.copyfile(place, part)
+        shutil.copyfile(source, part)
     os.replace(part, target)
     part.unlink(missing_ok=True)  # of two links to one file neither is moved
 
 
 def empty_trash(folder: Path) -> None:
-    """Delete runs in the trash for good; other files there, and the targets of links, stay."""
+    """Permanently delete the runs in the trash; other files there, and the targets of links, are kept."""
     trash = folder / TRASH
     with contextlib.suppress(OSError):
         if trash.is_dir() and not trash.is_symlink():
@@ -164,57 +173,60 @@ def empty_trash(folder: Path) -> None:
 # ------------------------------------------------------------------------------------------ reading
 
 
-def read(folder: Path) -> Kept | None:
-    """Return the content of a companion folder; None if the folder is none. Raises FileError if it is unreadable."""
+def read(folder: Path) -> CompanionContent | None:
+    """Return the content of a companion folder; None if there is none. Raises FileError if it is unreadable."""
     if not folder.is_dir() or not os.path.lexists(folder / INDEX):
         return None
     file = folder / INDEX
-    source = source_of_file(file)
+    source = source_from_file(file)
     try:
-        return understood(json.loads(source.text))
+        return parse_session_json(json.loads(source.text))
     except (ValueError, RecursionError) as error:
         raise FileError(
             f"The runs and views saved with the machine cannot be read: {error}.",
             file=str(file),
-            remedy="The machine itself is not affected. Move the file away.",
+            remedy="The machine itself is not affected. Move or delete this file.",
         ) from None
 
 
-def understood(content: Any, *, anywhere: bool = False) -> Kept:
-    """Parse the content of `session.json`; `anywhere`: files may be in other folders (for a list of our own). Raises
-    ValueError."""
+def parse_session_json(content: Any, *, allow_other_folders: bool = False) -> CompanionContent:
+    """Parse the content of `session.json`; `allow_other_folders`: files may be in other folders (for a list written by
+    this program). Raises ValueError."""
     if not isinstance(content, dict) or content.get("kinetostat session") is None:
         raise ValueError("it is not a list of runs")
-    if number(content["kinetostat session"]) > VERSION:
+    if check_finite_number(content["kinetostat session"]) > VERSION:
         raise ValueError("it was written by a newer version of the program")
     rows = content.get("runs", [])
-    runs = [_parsed_run(row, anywhere) for row in (rows[:_MOST] if isinstance(rows, list) else ())]
+    runs = [_parse_run(row, allow_other_folders) for row in (rows[:_MOST] if isinstance(rows, list) else ())]
     once = {run.file: run for run in reversed(runs)}
     sections = {name: value for name, value in content.items() if name not in _OWN}
-    return Kept(
-        tuple(reversed(once.values())), text(content.get("current")), number(content.get("time", 0.0)), sections
+    return CompanionContent(
+        tuple(reversed(once.values())),
+        limited_text(content.get("current")),
+        check_finite_number(content.get("time", 0.0)),
+        sections,
     )
 
 
-def _parsed_run(row: Any, anywhere: bool) -> KeptRun:
+def _parse_run(row: Any, allow_other_folders: bool) -> CompanionRun:
     if not isinstance(row, dict):
         raise ValueError(f"{str(row)[:40]!r} is not a run")
-    file, color, since = text(row.get("file")), text(row.get("colour")), row.get("from")
-    if not _RUN.fullmatch(os.path.basename(file) if anywhere else file):
+    file, color, since = limited_text(row.get("file")), limited_text(row.get("colour")), row.get("from")
+    if not _RUN.fullmatch(os.path.basename(file) if allow_other_folders else file):
         raise ValueError(f"{file[:40]!r} cannot be the file of a run")
-    return KeptRun(
+    return CompanionRun(
         file,
-        text(row.get("name")),
-        text(row.get("note")),
+        limited_text(row.get("name")),
+        limited_text(row.get("note")),
         color if _COLOR.fullmatch(color) else "",
         row.get("visible") is not False,
-        text(row.get("parent")),
-        None if since is None else number(since),
+        limited_text(row.get("parent")),
+        None if since is None else check_finite_number(since),
     )
 
 
-def number(value: Any) -> float:
-    """Return a finite number. Raises ValueError."""
+def check_finite_number(value: Any) -> float:
+    """Return the value if it is a finite number. Raises ValueError."""
     if not isinstance(value, bool) and isinstance(value, int | float):
         with contextlib.suppress(OverflowError):
             if math.isfinite(value):
@@ -222,15 +234,21 @@ def number(value: Any) -> float:
     raise ValueError(f"{str(value)[:40]!r} is not a number")
 
 
-def text(value: Any) -> str:
-    """Return a text, shortened to the permitted length; "" for anything else."""
+def limited_text(value: Any) -> str:
+    """Return a string, shortened to the permitted length; "" for any other value."""
     return value[:_LONGEST] if isinstance(value, str) else ""
 
 
-def view_of(kept: Mapping[str, Any]) -> View:
-    """Return a view made from plain data. Raises ValueError, KeyError or TypeError."""
-    x, y, z = map(number, kept["target"])
-    distance = number(kept["distance"])
+def parse_view(saved_view: Mapping[str, Any]) -> CameraView:
+    """Parse a saved camera view. Raises ValueError, KeyError or TypeError."""
+    x, y, z = map(check_finite_number, saved_view["target"])
+    distance = check_finite_number(saved_view["distance"])
     if distance <= 0.0:
-        raise ValueError("the camera is at the point that it looks at")
-    return View((x, y, z), distance, number(kept["azimuth"]), number(kept["elevation"]), bool(kept["parallel"]))
+        raise ValueError("the distance of the camera from its target is not positive")
+    return CameraView(
+        (x, y, z),
+        distance,
+        check_finite_number(saved_view["azimuth"]),
+        check_finite_number(saved_view["elevation"]),
+        bool(saved_view["parallel"]),
+    )

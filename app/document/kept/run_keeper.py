@@ -1,5 +1,5 @@
-"""Keep runs: write them to disk as soon as they are computed, save them with the document, and read them
-again with it."""
+"""Saving of runs: they are written to disk as soon as they are computed, saved with the document, and read again with
+it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, QTimer
 from app.background.jobs import Job, Jobs
 from app.background.signals import Lifetime
 from app.document.kept import companion
-from app.document.kept.companion import Kept, KeptRun
+from app.document.kept.companion import CompanionContent, CompanionRun
 from app.document.kept.run_store import EVERY, RunStore
-from app.document.run_tree import Record
+from app.document.run_tree import RunRecord
 from app.document.session import Session
 from app.preferences.settings import Settings
 from core.errors import FileError
@@ -25,43 +25,42 @@ from core.simulation import Run
 
 KEEP = "runs/keep"
 KEEPS = {
-    "always": ("Always", "Saving a machine saves its runs next to it, in a folder name.runs."),
+    "always": ("Always", "Saving a machine also saves its runs, in a folder name.runs next to it."),
     "ask": (
         "Ask above 200 MB",
-        "Saving a machine saves its runs in a folder name.runs, after a question if they are larger.",
+        "Saving a machine also saves its runs, in a folder name.runs; if they are larger, you are asked.",
     ),
-    "never": ("Never", "Runs are not kept with the machine, and leaving it does not ask for them."),
+    "never": ("Never", "Runs are not saved with the machine, and you are not asked about them when you close it."),
 }
-"""Settings for when runs are saved with the machine: title, explanation."""
+"""Settings for when runs are saved with the machine, with title and explanation."""
 LARGE = 200e6
-"""Bytes of runs above which the user is asked before they are saved."""
+"""Size of runs in bytes above which the user is asked before they are saved."""
 LOOK = 100
-"""Milliseconds between two checks for news of the writing thread."""
+"""Milliseconds between two checks for results of the writing thread."""
 
 
 class SavedRun(NamedTuple):
     """A run saved in the companion folder: the record, its properties when saved, and the version of its samples."""
 
-    record: Record
+    record: RunRecord
     facts: tuple[object, ...]
     version: int
 
 
 @dataclass(frozen=True)
 class CompanionState:
-    """The content of the document's companion folder as known to this window: rows by file, and the runs that
-    are open."""
+    """Content of the document's companion folder as known to this window: rows by file, and the runs that are open."""
 
     folder: Path | None = None
-    rows: Mapping[str, KeptRun] = field(default_factory=dict)
+    rows: Mapping[str, CompanionRun] = field(default_factory=dict)
     open: Mapping[str, SavedRun] = field(default_factory=dict)
 
-    def file_of(self, record: Record) -> str:
-        """Return the file of a run; "" if it is not in the companion folder."""
+    def run_file(self, record: RunRecord) -> str:
+        """Return the file name of a run; "" if it is not in the companion folder."""
         return next((name for name, each in self.open.items() if each.record is record), "")
 
 
-class RunKeeper(QObject):
+class RunSaver(QObject):
     """Writes the runs of a session into `folder` as soon as they are computed, and reads runs saved with a document."""
 
     def __init__(self, session: Session, settings: Settings, jobs: Jobs, folder: Path) -> None:
@@ -70,20 +69,20 @@ class RunKeeper(QObject):
         self._news: deque[Callable[[], object]] = deque()
         """Messages of the thread, which adds to them."""
         self._said: set[str] = set()
-        self.store = RunStore(folder, self._failed)
+        self.store = RunStore(folder, self._report_write_failure)
         self._document = session.document
         self._shelf = CompanionState()
         self._adding = False
         self.reading: Job | None = None
         self._timer = QTimer(self, interval=LOOK)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self._run_queued_calls)
         self._again = QTimer(self, singleShot=True, interval=round(1e3 * EVERY))
-        self._again.timeout.connect(self._keep)
+        self._again.timeout.connect(self._write_new_samples)
         self._life = Lifetime()
-        self._life.listen((session.runs.changed, self._keep), (session.changed, self._changed))
+        self._life.listen((session.runs.changed, self._write_new_samples), (session.changed, self._on_document_changed))
 
     def close(self) -> bool:
-        """Write remaining runs and stop; returns False if they could not all be written in time."""
+        """Write the remaining runs and stop; returns False if not all could be written in time."""
         self._life.close()
         self._timer.stop()
         self._again.stop()
@@ -92,181 +91,194 @@ class RunKeeper(QObject):
     # ------------------------------------------------------------------------------- what is wanted
 
     @property
-    def keeps(self) -> str:
+    def save_policy(self) -> str:
         """Setting for when runs are saved with the document: one of `KEEPS`."""
         kept = self._settings.value(KEEP, "ask")
         return kept if kept in KEEPS else "ask"
 
-    @keeps.setter
-    def keeps(self, keeps: str) -> None:
+    @save_policy.setter
+    def save_policy(self, keeps: str) -> None:
         self._settings.remember(KEEP, keeps)
 
     @property
-    def unsaved_runs(self) -> tuple[Record, ...]:
-        """Runs that would be lost, entirely or in part, with the document; none if the user chose not to save runs."""
-        if self.keeps == "never":
+    def unsaved_runs(self) -> tuple[RunRecord, ...]:
+        """Runs that would be lost, entirely or in part, when the document is closed; none if the user chose not to save
+        runs."""
+        if self.save_policy == "never":
             return ()
         shelved = {each.record: each.facts for each in self._shelf.open.values()}
-        return tuple(r for r in self._records() if shelved.get(r) != r.facts and (r.note or not r.source))
+        return tuple(
+            r for r in self._lasting_records() if shelved.get(r) != r.saved_properties and (r.note or not r.source)
+        )
 
     @property
-    def deleted(self) -> tuple[str, ...]:
-        """Files of runs that are in the companion folder but no longer in the list."""
+    def deleted_files(self) -> tuple[str, ...]:
+        """Files of runs that are in the companion folder but no longer in the list of runs."""
         present = set(self._session.runs.items)
         gone = tuple(name for name, each in self._shelf.open.items() if each.record not in present)
-        return () if self.keeps == "never" else gone
+        return () if self.save_policy == "never" else gone
 
     @property
-    def large(self) -> bool:
-        """True if the user is to be asked before the runs are saved with the document."""
-        return self.keeps == "ask" and self.size > LARGE
+    def needs_size_confirmation(self) -> bool:
+        """True if the user must confirm before the runs are saved with the document."""
+        return self.save_policy == "ask" and self.unsaved_size > LARGE
 
     @property
-    def size(self) -> int:
-        """Bytes of all runs that are not saved yet."""
-        return sum(map(size_of, self.unsaved_runs))
+    def unsaved_size(self) -> int:
+        """Size in bytes of all runs that are not saved yet."""
+        return sum(map(sample_bytes, self.unsaved_runs))
 
-    def _records(self) -> tuple[Record, ...]:
+    def _lasting_records(self) -> tuple[RunRecord, ...]:
         return tuple(record for record in self._session.runs.items if not record.faint)
 
     # ------------------------------------------------------------------------------- writing
 
-    def _keep(self) -> None:
+    def _write_new_samples(self) -> None:
         if self._adding:
             return
-        done = [self.store.keep(record) for record in self._records()]
+        done = [self.store.queue_new_samples(record) for record in self._lasting_records()]
         if not all(done) and not self._again.isActive():
             self._again.start()
         if not self._timer.isActive():
             self._timer.start()
 
     @property
-    def stored(self) -> tuple[tuple[Record, int], ...]:
+    def runs_in_store_only(self) -> tuple[tuple[RunRecord, int], ...]:
         """Runs, with their versions, that are in no companion folder and therefore must be in the store."""
         shelved = {each.record: each.version for each in self._shelf.open.values()}
-        return tuple((r, r.version) for r in self._records() if shelved.get(r) != r.version)
+        return tuple((r, r.version) for r in self._lasting_records() if shelved.get(r) != r.version)
 
-    def listed(self, sections: Mapping[str, Any]) -> Kept:
-        """Return the list of runs for a recovery copy: files in its own folder, or where they are saved already."""
+    def recovery_run_list(self, sections: Mapping[str, Any]) -> CompanionContent:
+        """Return the list of runs for a recovery copy, with files in its own folder or where they are already saved."""
         names = {}
-        for record in self._records():
-            shelved, name = self._shelf.folder, self._shelf.file_of(record)
+        for record in self._lasting_records():
+            shelved, name = self._shelf.folder, self._shelf.run_file(record)
             whole = bool(name) and self._shelf.open[name].version == record.version
-            names[record] = str(shelved / name) if shelved and whole else self.store.place(record).name
-        return self._kept_list(names, sections)
+            names[record] = str(shelved / name) if shelved and whole else self.store.run_path(record).name
+        return self._build_run_list(names, sections)
 
-    def _kept_list(
-        self, names: Mapping[Record, str], sections: Mapping[str, Any], rows: tuple[KeptRun, ...] = ()
-    ) -> Kept:
+    def _build_run_list(
+        self, names: Mapping[RunRecord, str], sections: Mapping[str, Any], other_rows: tuple[CompanionRun, ...] = ()
+    ) -> CompanionContent:
         runs = self._session.runs
         files = {record.id: name for record, name in names.items()}
-        own = tuple(_row(record, name, files) for record, name in names.items())
+        own = tuple(_companion_row(record, name, files) for record, name in names.items())
         current = names.get(runs.current, "") if runs.current is not None else ""
-        return Kept((*own, *rows), current, runs.time, sections)
+        return CompanionContent((*own, *other_rows), current, runs.time, sections)
 
-    def save(
-        self, document: Path, sections: Mapping[str, Any], *, leave: Container[Record] = (), restore: bool = False
+    def save_runs(
+        self,
+        document: Path,
+        sections: Mapping[str, Any],
+        *,
+        excluded: Container[RunRecord] = (),
+        keep_deleted: bool = False,
     ) -> None:
-        """Save the runs with a document, after writing in progress; a message is shown only on failure.
+        """Save the runs with a document, after any writing in progress; a message is shown only on failure.
 
-        leave : runs that stay on disk as they are there, or are not; restore : those that were deleted stay there, too
+        excluded : runs whose files are left unchanged; keep_deleted : files of deleted runs are kept as well
         """
-        folder, shelf = companion.folder_of(document), self._shelf
+        folder, shelf = companion.companion_folder(document), self._shelf
         shelf = shelf if shelf.folder == folder else CompanionState(folder)
-        records = tuple(r for r in self._records() if not r.growing and r not in leave)
-        if self.keeps == "never" or not (records or folder.is_dir()):
+        records = tuple(r for r in self._lasting_records() if not r.growing and r not in excluded)
+        if self.save_policy == "never" or not (records or folder.is_dir()):
             return
-        left = {shelf.file_of(r) for r in self._records() if r not in records} | (
-            set(self.deleted) if restore else set()
+        left = {shelf.run_file(r) for r in self._lasting_records() if r not in records} | (
+            set(self.deleted_files) if keep_deleted else set()
         )
         stay = {name: row for name, row in shelf.rows.items() if name not in shelf.open or name in left}
-        free = iter(companion.unused_file_names(folder, shelf.rows))
-        names = {record: shelf.file_of(record) or next(free) for record in records}
-        work = _CompanionUpdate(self, folder, self._kept_list(names, sections, tuple(stay.values())), names, shelf)
-        self.store.worker.do(work.attempt)
+        free = iter(companion.unused_run_file_names(folder, shelf.rows))
+        names = {record: shelf.run_file(record) or next(free) for record in records}
+        work = _CompanionUpdate(self, folder, self._build_run_list(names, sections, tuple(stay.values())), names, shelf)
+        self.store.worker.submit(work.run_update)
         if not self._timer.isActive():
             self._timer.start()
 
-    def written(self, document: int, shelf: CompanionState) -> None:
-        """Take over the new content of the document's companion folder (in the window's thread)."""
+    def on_companion_written(self, document: int, state: CompanionState) -> None:
+        """Take over the new content of the document's companion folder (called in the window's thread)."""
         if document == self._session.document:
-            self._shelf = shelf
+            self._shelf = state
             self._session.runs.changed.emit()
 
-    def tell(self, news: Callable[[], object]) -> None:
-        """Have a function called in the window's thread (from the store's thread)."""
-        self._news.append(news)
+    def call_in_window_thread(self, function: Callable[[], object]) -> None:
+        """Queue a function to be called in the window's thread (called from the store's thread)."""
+        self._news.append(function)
 
     @property
-    def document(self) -> int:
-        """The number of the document whose runs are kept."""
+    def document_number(self) -> int:
+        """Number of the document whose runs are saved."""
         return self._document
 
     @property
-    def message(self) -> Callable[[str, str], None]:
-        """The function that shows a message to the user."""
+    def show_message(self) -> Callable[[str, str], None]:
+        """Function that shows a message to the user."""
         return self._session.message.emit
 
-    def wait(self, seconds: float = 0.05) -> bool:
-        """Wait for writing; returns True once everything is written or has failed."""
+    def wait_for_writing(self, seconds: float = 0.05) -> bool:
+        """Wait for the writing thread; returns True once everything is written or has failed."""
         done = self.store.worker.wait(seconds)
-        self._look()
+        self._run_queued_calls()
         return done
 
-    def settle(self, busy: Callable[[str], object]) -> None:
-        """Wait until runs are read and written, while the window keeps drawing."""
+    def wait_until_idle(self, show_busy: Callable[[str], object]) -> None:
+        """Wait until all runs are read and written, while the window keeps redrawing."""
         words = "Reading runs …" if self.reading is not None else "Saving runs …"
-        while self.reading is not None or not self.wait():
-            busy(words)
+        while self.reading is not None or not self.wait_for_writing():
+            show_busy(words)
             QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents, 50)
-        busy("")
+        show_busy("")
 
-    def _failed(self, error: Exception) -> None:
-        """Report a failure of writing (called in the store's thread)."""
-        words = f"Runs cannot be kept on disk for now, only in memory: {error}"
+    def _report_write_failure(self, error: Exception) -> None:
+        """Report a write failure (called in the store's thread)."""
+        words = f"Runs cannot be written to disk at present and are kept only in memory: {error}"
         if words not in self._said:
             self._said.add(words)
-            self.tell(lambda: self.message("warning", words))
+            self.call_in_window_thread(lambda: self.show_message("warning", words))
 
-    def _look(self) -> None:
-        """Call the functions that the writing thread queued for the window's thread."""
-        if not self.store.worker.busy and not self._news:
+    def _run_queued_calls(self) -> None:
+        """Call the functions that the writing thread has queued for the window's thread."""
+        if not self.store.worker.is_busy and not self._news:
             self._timer.stop()
         while self._news:
             self._news.popleft()()
 
     # ------------------------------------------------------------------------------- reading
 
-    def _changed(self, _old: object, _new: object) -> None:
+    def _on_document_changed(self, _old: object, _new: object) -> None:
         if self._document == self._session.document:
             return
         self._document = self._session.document
         self._shelf = CompanionState()
         if self.reading is not None:
             self.reading.cancel()
-        self.store.forget()
+        self.store.delete_runs()
 
-    def read(
-        self, folder: Path, kept: Kept, *, document: Path | None, then: Callable[[bool], object] | None = None
+    def read_runs(
+        self,
+        folder: Path,
+        companion_content: CompanionContent,
+        *,
+        document: Path | None,
+        then: Callable[[bool], object] | None = None,
     ) -> None:
         """Read runs in the background and add them to the list.
 
         folder : where they are, unless the list says a whole path; document : beside which those of its companion
         stand; then : hears, once all that can be read are there, whether all could be
         """
-        home = companion.folder_of(document) if document is not None else None
+        home = companion.companion_folder(document) if document is not None else None
         if home == folder:
-            self._shelf = CompanionState(folder, {run.file: run for run in kept.runs})
-        if not kept.runs:
+            self._shelf = CompanionState(folder, {run.file: run for run in companion_content.runs})
+        if not companion_content.runs:
             if then is not None:
                 then(True)
             return
 
-        def work(progress: Any, cancelled: Any) -> tuple[dict[str, Run], list[str]]:
+        def read_files(progress: Any, cancelled: Any) -> tuple[dict[str, Run], list[str]]:
             found: dict[str, Run] = {}
             failed: list[str] = []
-            for k, each in enumerate(kept.runs):
-                progress(k / len(kept.runs), f"Reading {each.name} …")
+            for k, each in enumerate(companion_content.runs):
+                progress(k / len(companion_content.runs), f"Reading {each.name} …")
                 if cancelled():
                     break
                 try:
@@ -276,57 +288,64 @@ class RunKeeper(QObject):
             return found, failed
 
         number = self._session.document
-        self.reading = self._jobs.start("Reading runs", work)
+        self.reading = self._jobs.start("Reading runs", read_files)
 
-        def came(result: tuple[dict[str, Run], list[str]]) -> None:
+        def on_read(result: tuple[dict[str, Run], list[str]]) -> None:
             if number == self._session.document:
-                self._add_read_runs(folder, kept, home, *result)
+                self._add_read_runs(folder, companion_content, home, *result)
                 if then is not None:
                     then(not result[1])
 
-        self.reading.succeeded.connect(came)
-        self.reading.ended.connect(self._read_all)
+        self.reading.succeeded.connect(on_read)
+        self.reading.ended.connect(self._on_reading_ended)
 
-    def _read_all(self) -> None:
+    def _on_reading_ended(self) -> None:
         self.reading = None
 
     def _add_read_runs(
-        self, folder: Path, kept: Kept, home: Path | None, found: Mapping[str, Run], failed: list[str]
+        self,
+        folder: Path,
+        companion_content: CompanionContent,
+        home: Path | None,
+        runs: Mapping[str, Run],
+        failed: list[str],
     ) -> None:
         self._adding = True
         try:
-            records = self._add_records(kept, found)
+            records = self._add_records(companion_content, runs)
         finally:
             self._adding = False
         there = {Path(file).name: record for file, record in records.items() if (folder / file).parent == home}
         for record in there.values():
-            self.store.knows(record)
-        rows = {run.file: run for run in kept.runs if home == folder}
-        rows |= {Path(run.file).name: run for run in kept.runs if Path(run.file).name in there}
+            self.store.mark_as_saved(record)
+        rows = {run.file: run for run in companion_content.runs if home == folder}
+        rows |= {Path(run.file).name: run for run in companion_content.runs if Path(run.file).name in there}
         if home is not None:
-            shelved = {name: SavedRun(record, record.facts, record.version) for name, record in there.items()}
+            shelved = {
+                name: SavedRun(record, record.saved_properties, record.version) for name, record in there.items()
+            }
             self._shelf = CompanionState(home, rows, shelved)
         self._session.runs.changed.emit()
         if failed:
             more = f" ({len(failed) - 1} more)" if len(failed) > 1 else ""
-            self.message("warning", f"Not all runs can be read: {failed[0]}{more}")
+            self.show_message("warning", f"Not all runs can be read: {failed[0]}{more}")
 
-    def _add_records(self, kept: Kept, found: Mapping[str, Run]) -> dict[str, Record]:
-        """Add runs that were read to the list as they were; returns the record by file."""
-        runs, records = self._session.runs, dict[str, Record]()
-        for each in kept.runs:
-            if each.file in found and len(found[each.file]):
-                record = runs.add(found[each.file], each.name or "Run", None, each.from_time, select=False)
+    def _add_records(self, companion_content: CompanionContent, read_runs: Mapping[str, Run]) -> dict[str, RunRecord]:
+        """Add the runs that were read to the list with their saved properties; returns the records by file."""
+        runs, records = self._session.runs, dict[str, RunRecord]()
+        for each in companion_content.runs:
+            if each.file in read_runs and len(read_runs[each.file]):
+                record = runs.add(read_runs[each.file], each.name or "Run", None, each.from_time, select=False)
                 record.note, record.visible = each.note, each.visible
                 record.color = each.color or record.color
                 records[each.file] = record
-        for each in kept.runs:
+        for each in companion_content.runs:
             if each.file in records and each.parent in records:
                 records[each.file].parent = records[each.parent].id
-        current = records.get(kept.current)
+        current = records.get(companion_content.current)
         if current is not None:
             runs.select(current)
-            runs.seek(kept.time)
+            runs.seek(companion_content.time)
         return records
 
 
@@ -334,51 +353,64 @@ class _CompanionUpdate:
     """One update of a companion folder: prepared in the window's thread, written in the store's thread."""
 
     def __init__(
-        self, keeper: RunKeeper, folder: Path, kept: Kept, names: Mapping[Record, str], shelf: CompanionState
+        self,
+        keeper: RunSaver,
+        folder: Path,
+        companion_content: CompanionContent,
+        names: Mapping[RunRecord, str],
+        state: CompanionState,
     ) -> None:
-        self._keeper, self._folder, self._kept_list, self._names, self._shelf = keeper, folder, kept, names, shelf
-        self._document = keeper.document
+        self._keeper, self._folder, self._kept_list, self._names, self._shelf = (
+            keeper,
+            folder,
+            companion_content,
+            names,
+            state,
+        )
+        self._document = keeper.document_number
         self._runs = {record: (record.run, record.version) for record in names}
         self._after = CompanionState(
             folder,
-            {run.file: run for run in kept.runs},
-            {name: SavedRun(r, r.facts, r.version) for r, name in names.items()},
+            {run.file: run for run in companion_content.runs},
+            {name: SavedRun(r, r.saved_properties, r.version) for r, name in names.items()},
         )
 
-    def attempt(self) -> None:
-        """Write the folder; success and failure are reported in the window's thread."""
+    def run_update(self) -> None:
+        """Write the folder; success or failure is reported in the window's thread."""
         keeper = self._keeper
         try:
-            self._write()
+            self._write_files()
         except (FileError, OSError) as error:
             words = f"{error} The runs are still open here."
-            keeper.tell(lambda: keeper.message("error", words))
+            keeper.call_in_window_thread(lambda: keeper.show_message("error", words))
         else:
-            keeper.tell(lambda: keeper.written(self._document, self._after))
+            keeper.call_in_window_thread(lambda: keeper.on_companion_written(self._document, self._after))
 
-    def _write(self) -> None:
+    def _write_files(self) -> None:
         self._folder.mkdir(exist_ok=True)
         for record, name in self._names.items():
             run, version = self._runs[record]
             known = self._shelf.open.get(name)
             if known is not None and known.version == version and (self._folder / name).is_file():
                 continue
-            place = self._keeper.store.whole(record, version)
+            place = self._keeper.store.complete_file(record, version)
             if place is not None:
-                companion.put(place, self._folder / name)
+                companion.link_or_copy_file(place, self._folder / name)
             else:
                 run.save(self._folder / name)
         listed = {run.file for run in self._kept_list.runs}
-        companion.write(self._folder, self._kept_list, [name for name in self._shelf.rows if name not in listed])
+        companion.write_companion(
+            self._folder, self._kept_list, [name for name in self._shelf.rows if name not in listed]
+        )
 
 
-def _row(record: Record, name: str, files: Mapping[int, str]) -> KeptRun:
-    """Return the list row of a run."""
+def _companion_row(record: RunRecord, name: str, files: Mapping[int, str]) -> CompanionRun:
+    """Return the entry of a run in the companion folder's list."""
     parent = files.get(record.parent, "") if record.parent is not None else ""
-    return KeptRun(name, record.name, record.note, record.color, record.visible, parent, record.from_time)
+    return CompanionRun(name, record.name, record.note, record.color, record.visible, parent, record.from_time)
 
 
-def size_of(record: Record) -> int:
-    """Return the bytes of the samples of a run."""
+def sample_bytes(record: RunRecord) -> int:
+    """Return the size in bytes of the samples of a run."""
     run = record.run
     return sum(int(rows.nbytes) for rows in (run.time, run.q, run.v, run.a, run.tau, run.x))

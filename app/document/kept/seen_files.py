@@ -1,5 +1,5 @@
 """Fingerprints of files when last read or written, so that changes by other programs are noticed, and saving of the
-document with respect to them. Independent of Qt."""
+document with a check against them. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from core.errors import FileError
 from core.files import save
-from core.files.followed_files import beside
+from core.files.followed_files import resolve_document_path
 from core.files.meshes.lookup import MESH_SUFFIXES, resolve_mesh
-from core.files.regular_file import MESH, RUN, SIGNAL, content_of, fingerprint, status_of
+from core.files.regular_file import MESH, RUN, SIGNAL, fingerprint, read_content, read_status
 from core.later import dataclass
 from core.model import Figures, Material, Mesh, Model
 from core.model.bodies import PLAIN_LINE
@@ -25,8 +25,8 @@ MISSING = ""
 
 
 @dataclass(frozen=True)
-class Seen:
-    """Fingerprint of a file at one moment: equal contents are equal, whenever they were written."""
+class FileFingerprint:
+    """Fingerprint of a file at one moment; fingerprints of equal contents are equal, whenever they were taken."""
 
     path: Path
     digest: str = MISSING
@@ -34,66 +34,68 @@ class Seen:
     """Size, time of change and inode number: while these stay, the content is not read again."""
 
     @classmethod
-    def now(cls, path: Path) -> Seen:
-        """Return the fingerprint of the file as it is now."""
-        status = _status(path)
-        return cls(path, MISSING if status is None else _digest(path), status)
+    def take_now(cls, path: Path) -> FileFingerprint:
+        """Return the fingerprint of a file as it is now."""
+        status = _file_status(path)
+        return cls(path, MISSING if status is None else _file_digest(path), status)
 
     @property
-    def there(self) -> bool:
+    def file_existed(self) -> bool:
         """True if the file existed."""
         return self.digest != MISSING
 
-    def changed(self) -> bool:
-        """Return True if the content differs from that of the file now."""
-        status = _status(self.path)
+    def has_changed(self) -> bool:
+        """Return True if the content of the file has changed since."""
+        status = _file_status(self.path)
         if status == self.status:
             return False
-        return (MISSING if status is None else _digest(self.path)) != self.digest
+        return (MISSING if status is None else _file_digest(self.path)) != self.digest
 
 
 @dataclass(frozen=True)
-class Sources:
-    """Fingerprints of a document's files when last read or written: its own file first, then those it includes."""
+class SourceFingerprints:
+    """Fingerprints of a document's files when last read or written: its own file first, then the files it includes."""
 
-    files: tuple[Seen, ...] = ()
+    files: tuple[FileFingerprint, ...] = ()
 
     @classmethod
-    def now(cls, path: Path, model: Model) -> Sources:
+    def take_now(cls, path: Path, model: Model) -> SourceFingerprints:
         """Return the fingerprints of the files of a document that was just read or written."""
-        return cls(tuple(map(Seen.now, dict.fromkeys((path, *imported(model))))))
+        return cls(tuple(map(FileFingerprint.take_now, dict.fromkeys((path, *included_files(model))))))
 
-    def again(self, *paths: Path) -> Sources:
-        """Return the same files, with the fingerprints of the given paths (default: all) updated."""
-        return Sources(tuple(Seen.now(e.path) if e.path in paths or not paths else e for e in self.files))
+    def updated_for(self, *paths: Path) -> SourceFingerprints:
+        """Return a copy with the fingerprints of the given paths (default: all) taken again."""
+        return SourceFingerprints(
+            tuple(FileFingerprint.take_now(e.path) if e.path in paths or not paths else e for e in self.files)
+        )
 
-    def changed(self, path: Path | None = None) -> tuple[Path, ...]:
-        """Return the files, of all or one, that another program has changed since."""
+    def changed_files(self, path: Path | None = None) -> tuple[Path, ...]:
+        """Return the files (or the given one) that another program has changed since."""
         wanted = path and os.path.realpath(path)
         asked = (each for each in self.files if wanted in (None, os.path.realpath(each.path)))
-        return tuple(each.path for each in asked if each.changed())
+        return tuple(each.path for each in asked if each.has_changed())
 
 
-def imported(model: Model) -> tuple[Path, ...]:
-    """Return the files that a document includes besides its own: sub-assemblies with their files, tables of drivers,
-    meshes, figures and textures."""
-    return tuple(dict.fromkeys(_imported_paths(model)))
+def included_files(model: Model) -> tuple[Path, ...]:
+    """Return the files that a document includes in addition to its own: sub-assemblies with their files, tables of
+    drivers, meshes, figures and textures."""
+    return tuple(dict.fromkeys(_included_paths(model)))
 
 
-def _imported_paths(model: Model) -> Iterator[Path]:
+def _included_paths(model: Model) -> Iterator[Path]:
     folder = os.path.dirname(os.path.abspath(model.origin)) if model.origin else ""
     for driver in model.drivers:
         if driver.file:
-            yield Path(beside(driver.file, model.origin))
-    yield from _shown(model, folder)
+            yield Path(resolve_document_path(driver.file, model.origin))
+    yield from _appearance_files(model, folder)
     for assembly in model.assemblies:
         if assembly.content is not None:
             yield Path(assembly.content.origin or Path(folder, assembly.file))
-            yield from _imported_paths(assembly.content)
+            yield from _included_paths(assembly.content)
 
 
-def _shown(model: Model, folder: str) -> Iterator[Path]:
-    """Yield the files that define the appearance of a document, or the mass of its bodies."""
+def _appearance_files(model: Model, folder: str) -> Iterator[Path]:
+    """Yield the files that define the appearance of the bodies, or their mass."""
     for element in nested_elements(model):
         files: tuple[str, ...] = ()
         match element:
@@ -109,40 +111,42 @@ def _shown(model: Model, folder: str) -> Iterator[Path]:
                 yield Path(folder, file)
 
 
-def _status(path: Path) -> tuple[int, int, int] | None:
+def _file_status(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = status_of(path, RUN)
+        found = read_status(path, RUN)
     except FileError:
         return None
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def _digest(path: Path) -> str:
+def _file_digest(path: Path) -> str:
     if path.suffix.lower() in MESH_SUFFIXES:
         return fingerprint(path, MESH)
     try:
-        return hashlib.sha256(content_of(path, SIGNAL)).hexdigest()
+        return hashlib.sha256(read_content(path, SIGNAL)).hexdigest()
     except FileError:
         return MISSING
 
 
 class SaveOutcome(NamedTuple):
-    """Outcome of saving. `whole`: the file holds all of the document; severity and text of the message."""
+    """Outcome of saving. `whole`: True if the file holds the complete document; severity and text of the message."""
 
     whole: bool
     severity: str
     words: str
 
 
-def save_document(model: Model, path: Path, known: Sources, *, over: bool, backup: bool) -> SaveOutcome:
-    """Write a model to a file completely or not at all, in the format given by the suffix, and return the outcome.
+def save_document(
+    model: Model, path: Path, fingerprints: SourceFingerprints, *, overwrite: bool, backup: bool
+) -> SaveOutcome:
+    """Write a model to a file, completely or not at all, in the format given by the suffix, and return the outcome.
 
-    A file that another program has changed meanwhile is written only if `over`; with `backup` what it held before is
-    kept next to it. Raises KinetostatError.
+    A file that another program has changed meanwhile is written only if `overwrite`; with `backup` its former content
+    is kept next to it. Raises KinetostatError.
     """
-    if not over and known.changed(path):
+    if not overwrite and fingerprints.changed_files(path):
         raise FileError(
-            "Another program changed this file since it was read here, so it was not overwritten.",
+            "Another program has changed this file since it was opened, so it was not overwritten.",
             file=str(path),
             remedy="Save under another name, or reload the file.",
         )

@@ -1,13 +1,13 @@
 """The panel with the Python console."""
 
 from app.panels import BOTTOM, Panel
-from core.later import function
+from core.later import lazy_function
 
 PANEL = Panel(
     "console",
     "Console",
     BOTTOM,
-    function(__name__, "panel.make"),
+    lazy_function(__name__, "panel.create_panel"),
     order=10,
     help=(
         "Python console for the open machine: model, mech, q and the functions of kinetostat are "

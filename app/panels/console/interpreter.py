@@ -1,4 +1,4 @@
-"""The user's Python text: completed while typed, and run in a separate thread, one command at a time.
+"""Python interpreter of the console: completes the typed text and runs one command at a time in a separate thread.
 
 What touches the session is done in the window's thread: `session` in the console is a stand-in that hands every call
 over and waits for it. Output of the thread, and only of it, goes to the console.
@@ -31,7 +31,7 @@ from core.functions.results import Result
 
 FILE = "<console>"
 WAIT = 3.0
-"""Time that closing waits for a stopped command, s."""
+"""Time to wait for a stopped command when the console closes, s."""
 
 
 class Interpreter(QObject):
@@ -57,8 +57,8 @@ class Interpreter(QObject):
     # ----------------------------------------------------------------------------- names
 
     def namespace(self) -> dict[str, Any]:
-        """Return the names a command can use: the built-in ones with their current values, unless the user has
-        reassigned them."""
+        """Return the names that commands can use: the built-in ones with their current values, except those the user
+        has reassigned."""
         import numpy
 
         import kinetostat
@@ -102,17 +102,18 @@ class Interpreter(QObject):
             self.answering = False
 
     def context(self) -> Context:
-        """Return the machine as currently shown; a running command stops at its next step when asked to."""
+        """Return the machine as currently shown, for catalogue functions; these end when the running command is
+        stopped."""
 
-        def take() -> Context:
+        def read_context() -> Context:
             return dataclasses.replace(self._pictures.context(), cancelled=lambda: self._stopping)
 
-        return self.in_window(take)
+        return self.in_window(read_context)
 
     # ----------------------------------------------------------------------------- running
 
     @property
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """True while a command runs."""
         return self._thread is not None
 
@@ -143,7 +144,7 @@ class Interpreter(QObject):
     def _execute(self, text: str, names: dict[str, Any]) -> None:
         with _CapturedOutput(self.wrote.emit):
             try:
-                _run(text, names, self._show)
+                _run_command(text, names, self._show)
             except KinetostatError as error:
                 self.wrote.emit(f"{error}\n", "error")
             except KeyboardInterrupt:
@@ -155,7 +156,7 @@ class Interpreter(QObject):
         self.ended.emit()
 
     def _show(self, value: object) -> None:
-        """Print the value of an expression as Python shows it; results of functions as text."""
+        """Print the value of an expression as Python does; results of functions are printed as text."""
         if value is None:
             return
         self._names["_"] = value
@@ -170,7 +171,7 @@ class Interpreter(QObject):
     # ----------------------------------------------------------------------------- the window's thread
 
     def in_window(self, action: Callable[[], Any]) -> Any:
-        """Run an action in the window's thread and return its value."""
+        """Run an action in the window's thread and return its result."""
         if threading.current_thread() is not self._thread:
             return action()
         answer: Future[Any] = Future()
@@ -182,15 +183,15 @@ class Interpreter(QObject):
                 if self._stopping:
                     raise KeyboardInterrupt from None
 
-    def _run_in_window(self, action: Callable[[], Any], answer: Future[Any]) -> None:
+    def _run_in_window(self, action: Callable[[], Any], future: Future[Any]) -> None:
         try:
-            answer.set_result(action())
+            future.set_result(action())
         except BaseException as error:  # goes on in the console's thread
-            answer.set_exception(error)
+            future.set_exception(error)
 
 
-def _run(text: str, names: dict[str, Any], show: Callable[[object], None]) -> None:
-    """Execute a text and show the value of its last expression."""
+def _run_command(text: str, names: dict[str, Any], show: Callable[[object], None]) -> None:
+    """Execute a command and show the value of its last expression."""
     tree = ast.parse(text, FILE)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, FILE, "exec"), names)
@@ -199,7 +200,7 @@ def _run(text: str, names: dict[str, Any], show: Callable[[object], None]) -> No
 
 
 def _short_traceback(error: BaseException) -> str:
-    """Return a short traceback with only the lines of the user's own text."""
+    """Return a traceback reduced to the lines that the user typed."""
     if isinstance(error, SyntaxError) and error.filename == FILE:
         return "".join(traceback.format_exception_only(error))
     own = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename == FILE]
@@ -219,11 +220,11 @@ class _SessionProxy:
         if not callable(value):
             return value
 
-        def handed(*arguments: Any, **keywords: Any) -> Any:
+        def call_in_window(*arguments: Any, **keywords: Any) -> Any:
             return self._in_window(lambda: value(*arguments, **keywords))
 
-        handed.__doc__ = value.__doc__
-        return handed
+        call_in_window.__doc__ = value.__doc__
+        return call_in_window
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError("Change the machine with methods of the session, such as session.pose or session.apply.")
@@ -236,7 +237,7 @@ class _SessionProxy:
 
 
 class _CapturedOutput:
-    """Context manager that sends everything this thread prints to `write(text, kind)`."""
+    """Context manager that sends everything printed by the current thread to `write(text, kind)`."""
 
     def __init__(self, write: Callable[[str, str], None]) -> None:
         self._write = write
@@ -292,8 +293,8 @@ _VALUE = re.compile(r"""(\w+)\s*=\s*["']([^"']*)$""")
 MOST_COMPLETIONS = 200
 
 
-def completions(before: str, namespace: dict[str, Any]) -> tuple[str, list[str]]:
-    """Return (the word before the cursor, its possible completions) for the text of a line up to the cursor."""
+def find_completions(before: str, namespace: dict[str, Any]) -> tuple[str, list[str]]:
+    """Return the word before the cursor and its possible completions, for the text of a line up to the cursor."""
     called = _CALL.search(before)
     function = FUNCTIONS.get(called.group(1)) if called else None
     if called and function is not None:
@@ -324,12 +325,12 @@ def _last_word(text: str) -> str:
 
 
 def _option_values(option: Any, namespace: dict[str, Any], stem: str) -> list[str]:
-    """Return the names or words that an option accepts."""
+    """Return the names or words that an option accepts and that begin with `stem`."""
     words: tuple[str, ...] = ()
     if isinstance(option, Choice):
         words = option.choices
     elif isinstance(option, Flag):
         words = ("yes", "no")
     elif isinstance(option, ElementName | FrameName | FrameNames):
-        words = option.names(Context(namespace["model"], namespace["mech"], namespace["q"]))
+        words = option.selectable_names(Context(namespace["model"], namespace["mech"], namespace["q"]))
     return [word for word in words if word.startswith(stem)]

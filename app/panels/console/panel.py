@@ -1,4 +1,5 @@
-"""The Python console: machine, session and all functions are available by name; commands run in the background."""
+"""The Python console panel: machine, session and all functions are available by name; commands run in the
+background."""
 
 from __future__ import annotations
 
@@ -19,11 +20,11 @@ from PySide6.QtWidgets import (
 
 from app.document.picture_settings import PictureSettings
 from app.document.session import Session
-from app.panels.console.interpreter import Interpreter, completions
+from app.panels.console.interpreter import Interpreter, find_completions
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.widgets.label import Label, severity_color
-from core.errors import visible
+from core.errors import escape_control_characters
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
@@ -52,9 +53,9 @@ class ConsolePanel(QWidget):
         self._place = len(self.history)
         self._draft = ""
         self._build()
-        self.interpreter.wrote.connect(self._write)
-        self.interpreter.ended.connect(self._ended)
-        self._write(BANNER, "muted")
+        self.interpreter.wrote.connect(self._append_text)
+        self.interpreter.ended.connect(self._on_ended)
+        self._append_text(BANNER, "muted")
 
     def _build(self) -> None:
         fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
@@ -64,7 +65,7 @@ class ConsolePanel(QWidget):
         self.transcript.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.transcript.setMaximumBlockCount(MOST_LINES)
         self.transcript.setUndoRedoEnabled(False)
-        self.input = Input(self)
+        self.input = ConsoleInput(self)
         self.input.setFont(fixed)
         self.input.textChanged.connect(self._fit_input)
         prompt = Label(">>>")
@@ -100,14 +101,14 @@ class ConsolePanel(QWidget):
     def submit(self, text: str | None = None) -> bool:
         """Run the text of the input field (or the given text); return False if it is not complete yet."""
         source = (self.input.toPlainText() if text is None else text).rstrip()
-        if not source or self.interpreter.running:
+        if not source or self.interpreter.is_running:
             return False
-        if text is None and not _complete(source):
+        if text is None and not _is_complete(source):
             return False
-        self._remember(source)
+        self._add_to_history(source)
         self.input.clear()
         first, *rest = source.splitlines()
-        self._write("\n".join([f">>> {first}", *(f"... {line}" for line in rest)]) + "\n", "muted")
+        self._append_text("\n".join([f">>> {first}", *(f"... {line}" for line in rest)]) + "\n", "muted")
         self.stop_button.setEnabled(True)
         self.interpreter.run(source)
         return True
@@ -121,28 +122,28 @@ class ConsolePanel(QWidget):
         """Empty the transcript."""
         self.transcript.clear()
 
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         self.stop_button.setEnabled(False)
 
-    def _write(self, text: str, kind: str) -> None:
+    def _append_text(self, text: str, kind: str) -> None:
         bar = self.transcript.verticalScrollBar()
         at_end = bar.value() >= bar.maximum() - 2
         cursor = QTextCursor(self.transcript.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         look = QTextCharFormat()
-        look.setForeground(self._color(kind))
-        cursor.insertText(visible(text), look)
+        look.setForeground(self._text_color(kind))
+        cursor.insertText(escape_control_characters(text), look)
         if at_end:
             bar.setValue(bar.maximum())
 
-    def _color(self, kind: str) -> QColor:
+    def _text_color(self, kind: str) -> QColor:
         if kind == "error":
             return severity_color("error", self.palette())
         return self.palette().placeholderText().color() if kind == "muted" else self.palette().text().color()
 
     # ----------------------------------------------------------------------------- history
 
-    def _remember(self, source: str) -> None:
+    def _add_to_history(self, source: str) -> None:
         if not self.history or self.history[-1] != source:
             self.history.append(source)
             del self.history[:-MOST_REMEMBERED]
@@ -159,8 +160,8 @@ class ConsolePanel(QWidget):
         self.input.moveCursor(QTextCursor.MoveOperation.End)
 
 
-def _complete(source: str) -> bool:
-    """Return True if a text is a whole command, or a wrong one whose error should be shown."""
+def _is_complete(source: str) -> bool:
+    """Return True if a text is a complete command, or one with a syntax error that should be reported."""
     if "\n" in source:
         return not source.splitlines()[-1].startswith((" ", "\t")) or source.endswith("\n")
     try:
@@ -169,7 +170,7 @@ def _complete(source: str) -> bool:
         return True
 
 
-class Input(QPlainTextEdit):
+class ConsoleInput(QPlainTextEdit):
     """Input field of the console with Enter, history and completion."""
 
     def __init__(self, console: ConsolePanel) -> None:
@@ -178,7 +179,7 @@ class Input(QPlainTextEdit):
         self.setTabChangesFocus(False)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._popup = Popup(self._take)
+        self._popup = CompletionPopup(self._insert_completion)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Run a whole command with Enter, recall inputs with Up and Down, complete with Tab."""
@@ -186,7 +187,7 @@ class Input(QPlainTextEdit):
         shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not shift:
             if not self._at_empty_last_line() and not self._console.submit():
-                self._new_line()
+                self._insert_new_line()
             elif self._at_empty_last_line():
                 self._console.submit(self.toPlainText())
         elif key == Qt.Key.Key_Up and self.textCursor().blockNumber() == 0:
@@ -207,7 +208,7 @@ class Input(QPlainTextEdit):
         cursor = self.textCursor()
         return self.blockCount() > 1 and cursor.atEnd() and not cursor.block().text().strip()
 
-    def _new_line(self) -> None:
+    def _insert_new_line(self) -> None:
         line = self.textCursor().block().text()
         indent = line[: len(line) - len(line.lstrip())] + ("    " if line.rstrip().endswith(":") else "")
         self.insertPlainText("\n" + indent)
@@ -218,18 +219,18 @@ class Input(QPlainTextEdit):
         if not before.strip():
             self.insertPlainText("    ")
             return
-        stem, found = completions(before, self._console.interpreter.namespace())
+        stem, found = find_completions(before, self._console.interpreter.namespace())
         if len(found) == 1:
-            self._take(stem, found[0])
+            self._insert_completion(stem, found[0])
         elif found:
-            common = _common_start(found)
+            common = _common_prefix(found)
             if len(common) > len(stem):
-                self._take(stem, common)
+                self._insert_completion(stem, common)
             else:
                 corner = self.mapToGlobal(self.cursorRect().bottomLeft())
-                self._popup.offer(stem, found, corner)
+                self._popup.show_completions(stem, found, corner)
 
-    def _take(self, stem: str, text: str) -> None:
+    def _insert_completion(self, stem: str, text: str) -> None:
         cursor = self.textCursor()
         cursor.movePosition(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, len(stem))
         cursor.insertText(text)
@@ -237,7 +238,7 @@ class Input(QPlainTextEdit):
         self.setFocus()
 
 
-def _common_start(words: list[str]) -> str:
+def _common_prefix(words: list[str]) -> str:
     first, last = min(words), max(words)
     for i, character in enumerate(first):
         if i >= len(last) or last[i] != character:
@@ -245,7 +246,7 @@ def _common_start(words: list[str]) -> str:
     return first
 
 
-class Popup(QListWidget):
+class CompletionPopup(QListWidget):
     """List of completions to choose from."""
 
     def __init__(self, take: Callable[[str, str], None]) -> None:
@@ -255,7 +256,7 @@ class Popup(QListWidget):
         self.itemActivated.connect(lambda item: self._on_chosen(item.text()))
         self.itemClicked.connect(lambda item: self._on_chosen(item.text()))
 
-    def offer(self, stem: str, words: list[str], corner: object) -> None:
+    def show_completions(self, stem: str, words: list[str], corner: object) -> None:
         """Show completions below the cursor."""
         self._stem = stem
         self.clear()
@@ -283,6 +284,6 @@ class Popup(QListWidget):
             self._take(self._stem, text)
 
 
-def make(bench: Workbench) -> ConsolePanel:
+def create_panel(bench: Workbench) -> ConsolePanel:
     """Create the console panel of a window."""
     return ConsolePanel(bench.session, bench.settings, bench.pictures)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from app.viewport.annotations import Name
-from viz.camera import extent
+from app.viewport.annotations import PointLabel
+from viz.placement import longest_edge
 from viz.scene.vectors import VectorGlyph
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 SOURCE = "derivation"
 
 
-class Look(NamedTuple):
-    """Style of a kind of arrow: colour, legend text, length as a share of the machine (None: its own length, m), True
-    if all arrows of a picture share one scale, True for two heads."""
+class ArrowStyle(NamedTuple):
+    """Drawing style of a kind of arrow: colour, legend text, length as a fraction of the machine's size (None: actual
+    length, m), True if all arrows in a picture share one scale, True for two arrowheads."""
 
     color: str
     words: str
@@ -29,26 +29,26 @@ class Look(NamedTuple):
     double: bool = False
 
 
-LOOKS: dict[str, Look] = {
-    "x": Look("#d64545", "x", 0.13),
-    "y": Look("#3f9e4d", "y", 0.13),
-    "z": Look("#3b73d1", "z", 0.13),
-    "axis": Look("#1f9fb5", "joint axis", 0.34),
-    "offset": Look("#8a929c", "vector between origins"),
-    "linear": Look("#e8891c", "linear velocity", 0.30, True),
-    "turning": Look("#9b59c6", "angular velocity", 0.24, True, True),
-    "weight": Look("#b5762c", "weight", 0.26, True),
-    "torque": Look("#c7357e", "what the joint holds", 0.26, True, True),
+LOOKS: dict[str, ArrowStyle] = {
+    "x": ArrowStyle("#d64545", "x", 0.13),
+    "y": ArrowStyle("#3f9e4d", "y", 0.13),
+    "z": ArrowStyle("#3b73d1", "z", 0.13),
+    "axis": ArrowStyle("#1f9fb5", "joint axis", 0.34),
+    "offset": ArrowStyle("#8a929c", "vector between origins"),
+    "linear": ArrowStyle("#e8891c", "linear velocity", 0.30, True),
+    "turning": ArrowStyle("#9b59c6", "angular velocity", 0.24, True, True),
+    "weight": ArrowStyle("#b5762c", "weight", 0.26, True),
+    "torque": ArrowStyle("#c7357e", "joint torque or force", 0.26, True, True),
 }
 FAINT = 0.55
-"""Share of grey in the colours of frames already introduced, and their shortening."""
+"""Fraction of grey mixed into the colours of frames introduced by earlier steps; their axes are also drawn shorter."""
 POINT = 0.018
-"""Radius of a centre of mass as a share of the machine."""
+"""Radius of the sphere at a centre of mass, as a fraction of the machine's size."""
 SHORTEST = 1e-9
 
 
-def glyphs(picture: Picture, size: float) -> list[VectorGlyph]:
-    """Return the arrows of a picture for a machine of a size (m)."""
+def arrow_glyphs(picture: Picture, size: float) -> list[VectorGlyph]:
+    """Return the arrows of a picture, scaled for a machine of the given size (m)."""
     largest: dict[str, float] = {}
     for arrow in picture.arrows:
         largest[arrow.kind] = max(largest.get(arrow.kind, 0.0), float(np.linalg.norm(arrow.vector)))
@@ -73,8 +73,8 @@ def _arrow_color(arrow: Arrow) -> tuple[float, ...]:
     return tuple(FAINT * 0.6 + (1.0 - FAINT) * part for part in parts) if arrow.faint else tuple(parts)
 
 
-def legend(picture: Picture) -> str:
-    """Return the meaning of the colours as rich text."""
+def legend_text(picture: Picture) -> str:
+    """Return a legend of the arrow colours as rich text."""
     kinds = dict.fromkeys(arrow.kind for arrow in picture.arrows if np.linalg.norm(arrow.vector) > SHORTEST)
     parts = [f'<span style="color:{LOOKS[kind].color}">⬤</span> {LOOKS[kind].words}' for kind in kinds]
     if picture.centers is not None:
@@ -83,23 +83,23 @@ def legend(picture: Picture) -> str:
 
 
 class DerivationScene:
-    """Shows the picture of one derivation step at a time."""
+    """Shows the picture of one derivation step in the 3-D view."""
 
     def __init__(self, view: Stage) -> None:
         self._view = view
         self.size = 0.0
         self._named = False
 
-    def measure(self) -> None:
-        """Measure the machine's size, on which the lengths of arrows depend."""
-        self.size = extent(self._view.scene.bounds())
+    def measure_machine(self) -> None:
+        """Measure the machine's size, from which the arrow lengths are derived."""
+        self.size = longest_edge(self._view.scene.bounds())
 
-    def show(self, picture: Picture | None) -> None:
-        """Show a picture, or none."""
+    def show_picture(self, picture: Picture | None) -> None:
+        """Show the picture of a step; None removes it."""
         if picture is not None and not self.size:
-            self.measure()
-        arrows = glyphs(picture, self.size) if picture is not None else []
-        self._view.scene.overlays.vectors(arrows, SOURCE, self.size or None)
+            self.measure_machine()
+        arrows = arrow_glyphs(picture, self.size) if picture is not None else []
+        self._view.scene.overlays.show_vectors(arrows, SOURCE, self.size or None)
         centers = picture.centers if picture is not None and picture.centers is not None else ()
         radii = np.full(3, POINT * self.size)
         self._view.show_ellipsoids(SOURCE, [(center, np.eye(3), radii, "velocity") for center in centers])
@@ -107,9 +107,9 @@ class DerivationScene:
         self._view.update()
 
     def _show_names(self, names: Sequence[tuple[Any, str, bool]]) -> None:
-        """Write names next to points; with no names given, those of other parts of the program stay."""
+        """Write names next to points; without names, labels written by other parts of the program are left alone."""
         if names or self._named:
-            written = tuple(Name(tuple(map(float, place)), name, quiet) for place, name, quiet in names)  # type: ignore[arg-type]
+            written = tuple(PointLabel(tuple(map(float, place)), name, quiet) for place, name, quiet in names)  # type: ignore[arg-type]
             self._view.annotations.names = written
             self._view.annotations.update()
         self._named = bool(names)

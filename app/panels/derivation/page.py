@@ -24,9 +24,9 @@ from app.formulas.matrix import MatrixView
 from app.panels.output.formulas_part import FormulasPart
 from app.panels.output.tables import TableView
 from app.widgets.label import ElidedLabel, Label, MarkupLabel
-from app.widgets.panel_parts import ProgressBar, tool_button
-from core.functions.results import Formulas, Matrix, Table, rows_of
-from core.symbolic.derivation import SPEED, Step
+from app.widgets.panel_parts import ProgressBar, create_icon_button
+from core.functions.results import Formulas, Matrix, Table, to_row_tuples
+from core.symbolic.derivation import SPEED, DerivationStep
 
 if TYPE_CHECKING:
     from app.document.session import Session
@@ -38,7 +38,7 @@ NARROW = 4
 
 
 class DerivationPage(QWidget):
-    """Widgets of the page; the panel sets their contents."""
+    """Widgets of the page of one derivation step; the panel sets their contents."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -46,9 +46,9 @@ class DerivationPage(QWidget):
         self.part: FormulasPart | None = None
         self.numbers: MatrixView | None = None
         self._tables: list[QWidget] = []
-        self.back = tool_button("step_back", "Previous step (Alt+Left)")
-        self.forward = tool_button("step_forward", "Next step (Alt+Right)")
-        self.close_ = tool_button("close", "End the replay")
+        self.back = create_icon_button("step_back", "Previous step (Alt+Left)")
+        self.forward = create_icon_button("step_forward", "Next step (Alt+Right)")
+        self.close_ = create_icon_button("close", "End the replay")
         self.title = ElidedLabel()
         self.words, self.legend, self.caption = Label(), MarkupLabel(), Label()
         font = self.title.font()
@@ -66,10 +66,10 @@ class DerivationPage(QWidget):
         self.symbols.setMinimumContentsLength(8)
         column = QVBoxLayout(self)
         column.setContentsMargins(4, 4, 4, 0)
-        column.addLayout(self._head())
-        column.addWidget(self._body(), 1)
+        column.addLayout(self._build_header())
+        column.addWidget(self._build_body(), 1)
 
-    def _head(self) -> QHBoxLayout:
+    def _build_header(self) -> QHBoxLayout:
         head = QHBoxLayout()
         for widget in (self.back, self.forward, self.title):
             head.addWidget(widget)
@@ -78,11 +78,11 @@ class DerivationPage(QWidget):
         head.addWidget(self.close_)
         return head
 
-    def _body(self) -> QScrollArea:
+    def _build_body(self) -> QScrollArea:
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setContentsMargins(10, 2, 10, 8)
-        self.waiting = self._busy()
+        self.waiting = self._build_busy_indicator()
         for each in (self.words, self.legend, self.waiting):
             column.addWidget(each)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -105,7 +105,7 @@ class DerivationPage(QWidget):
         for label in (self.words, self.legend):
             label.setMaximumWidth(max(self._area.width() - 40, 120))
 
-    def _busy(self) -> QWidget:
+    def _build_busy_indicator(self) -> QWidget:
         bar = ProgressBar()
         bar.setRange(0, 0)
         bar.setMaximumHeight(6)
@@ -121,8 +121,8 @@ class DerivationPage(QWidget):
 
     # ----------------------------------------------------------------------------- what is shown
 
-    def show_step(self, step: Step, row: int, count: int) -> None:
-        """Show the title and explanation of a step; its formula follows later."""
+    def show_step(self, step: DerivationStep, row: int, count: int) -> None:
+        """Show the title and explanation of a step; its formula is shown later, once it is derived."""
         name = step.part if step.title == step.part else f"{step.part}: {step.title}"
         self.title.setText(f"{row + 1} / {count}   {name}")
         self.words.setText(step.text)
@@ -130,9 +130,9 @@ class DerivationPage(QWidget):
         self.forward.setEnabled(row < count - 1)
         self.show_formula(None)
 
-    def say(self, words: str) -> None:
-        """Show text in place of a formula."""
-        self.caption.setText(words)
+    def show_text(self, text: str) -> None:
+        """Show a text where the formula would be."""
+        self.caption.setText(text)
         self.caption.show()
 
     def show_formula(self, formula: Formulas | None) -> None:
@@ -154,7 +154,7 @@ class DerivationPage(QWidget):
             self._row.insertWidget(0, self.part, 1)
 
     def show_tables(self, tables: Sequence[Table], settings: Settings) -> None:
-        """Show tables of the frame assignment in place of a formula."""
+        """Show tables of the frame assignment where the formula would be."""
         for table in tables:
             view, note = TableView(table, settings), Label(table.note)
             note.setProperty("muted", True)
@@ -165,11 +165,11 @@ class DerivationPage(QWidget):
         self._row.setDirection(QBoxLayout.Direction.LeftToRight)
 
     def show_numbers(self, values: NDArray[np.float64], *, moving: bool) -> None:
-        """Show the formula's numeric value to its right where there is room, otherwise below it. moving: the values
-        depend on speeds."""
+        """Show the formula's numerical value to its right if there is room, otherwise below it. moving: the values
+        depend on joint speeds."""
         assert self.part is not None
         formula = self.part.part
-        matrix = Matrix(symbol="", entries=rows_of(values), rows=formula.rows, columns=formula.columns)
+        matrix = Matrix(symbol="", entries=to_row_tuples(values), rows=formula.rows, columns=formula.columns)
         if self.numbers is not None:
             self.numbers.show_matrix(matrix)
             return
@@ -177,4 +177,4 @@ class DerivationPage(QWidget):
         self._beside.insertWidget(1, self.numbers)
         beside = len(matrix.entries[0]) <= NARROW
         self._row.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
-        self.say("At this pose (SI)" + (f", all joint speeds {SPEED:g}" if moving else ""))
+        self.show_text("At this pose (SI)" + (f", all joint speeds {SPEED:g}" if moving else ""))

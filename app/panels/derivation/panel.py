@@ -1,4 +1,4 @@
-"""Derivation replay: the steps from frames to equations of motion, each with explanation, formula, numbers and
+"""The derivation replay: steps from frames to equations of motion, each with explanation, formula, numbers and
 picture."""
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from PySide6.QtWidgets import (
 from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
 from app.background.signals import Lifetime
-from app.document.revision import State
+from app.document.revision import DocumentState
 from app.panels.derivation.derivation_scene import DerivationScene
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.widgets.label import Label
-from app.widgets.plain_keys import PlainKeys
+from app.widgets.plain_keys import PlainKeyFilter
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from app.viewport.stage import Stage
     from app.workbench import Workbench
     from core.functions.results import Formulas
-    from core.symbolic.derivation import Step
+    from core.symbolic.derivation import DerivationStep
     from core.symbolic.robot import Robot
 
 EMPTY = (
@@ -46,11 +46,11 @@ EMPTY = (
 FAST, SLOW = 20, 300
 """Delays after a movement until the numbers of short and of long formulas are updated, ms."""
 LONG = 12_000
-"""Number of operations from which a formula counts as long."""
+"""Number of operations above which a formula counts as long."""
 
 
 class DerivationPanel(QWidget):
-    """List of steps on the left, the chosen step on the right; formulas are derived in the background."""
+    """List of the steps on the left and the selected step on the right; formulas are derived in the background."""
 
     help_wanted = Signal(str)
     changed = Signal()
@@ -62,7 +62,7 @@ class DerivationPanel(QWidget):
         self._guard = Guard(self._session.message.emit)
         self.scene = DerivationScene(view)
         self.robot: Robot | None = None
-        self.steps: tuple[Step, ...] = ()
+        self.steps: tuple[DerivationStep, ...] = ()
         self._known: dict[int, Formulas | None] = {}
         self._job: Job | None = None
         self._build()
@@ -87,23 +87,23 @@ class DerivationPanel(QWidget):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # long titles end in "…"
         self.list.currentRowChanged.connect(self._on_chosen)
         self.list.installEventFilter(self)
-        PlainKeys(self.list, typing=False)
+        PlainKeyFilter(self.list, typing=False)
         self._split = QSplitter()
         self._split.addWidget(self.list)
         self._stack = QStackedLayout(self)
-        self._stack.addWidget(self._empty())
+        self._stack.addWidget(self._build_placeholder())
         self._stack.addWidget(self._split)
 
     @cached_property
     def page(self) -> DerivationPage:
-        """Return the page of the chosen step, created with the first replay because symbols and their pictures load
-        slowly."""
+        """Return the page of the selected step; it is created with the first replay because typesetting and 3-D
+        pictures load slowly."""
         from app.panels.derivation.page import DerivationPage
 
         page = DerivationPage(self._session)
         page.back.clicked.connect(lambda: self.step(-1))
         page.forward.clicked.connect(lambda: self.step(1))
-        page.symbols.activated.connect(lambda _: self.begin(anew=True))
+        page.symbols.activated.connect(lambda _: self.begin(restart=True))
         page.close_.clicked.connect(self.end)
         page.stop.clicked.connect(self._on_stopped)
         self._split.addWidget(page)
@@ -112,7 +112,7 @@ class DerivationPanel(QWidget):
         self._split.setChildrenCollapsible(False)
         return page
 
-    def _empty(self) -> QWidget:
+    def _build_placeholder(self) -> QWidget:
         page = QWidget()
         self._reason = Label(EMPTY)
         self._reason.setWordWrap(True)
@@ -130,7 +130,7 @@ class DerivationPanel(QWidget):
     # ----------------------------------------------------------------------------- beginning and ending
 
     @property
-    def on(self) -> bool:
+    def is_open(self) -> bool:
         """True while a replay is open."""
         return self.robot is not None
 
@@ -138,15 +138,16 @@ class DerivationPanel(QWidget):
         """Return the machine as currently shown."""
         return self._session.context()
 
-    def begin(self, *, anew: bool = False) -> None:
-        """Open the replay at its first step; report why if that is impossible."""
-        if self.on and not anew:
+    def begin(self, *, restart: bool = False) -> None:
+        """Open the replay at its first step (restart: keep the current step); report the reason if the machine has no
+        derivation."""
+        if self.is_open and not restart:
             self.list.setFocus()
             return
-        row = max(self.list.currentRow(), 0) if anew else 0
+        row = max(self.list.currentRow(), 0) if restart else 0
         self.end()
         context = self.context()
-        reason = FUNCTIONS["derivation"].unavailable(context)
+        reason = FUNCTIONS["derivation"].unavailability_reason(context)
         if not reason:
             from core.functions.subjects.robot_formulas import symbolic_robot
 
@@ -157,11 +158,11 @@ class DerivationPanel(QWidget):
         if self.robot is None:
             self._reason.setText(reason)
             return
-        from core.symbolic.derivation import steps
+        from core.symbolic.derivation import derivation_steps
 
-        self.steps = steps(self.robot)
-        self._fill()
-        self.scene.measure()
+        self.steps = derivation_steps(self.robot)
+        self._fill_step_list()
+        self.scene.measure_machine()
         self._view.viewpoint.move_back_to_fit()
         self._stack.setCurrentIndex(1)
         self.list.setCurrentRow(min(row, len(self.steps) - 1))
@@ -171,51 +172,51 @@ class DerivationPanel(QWidget):
     def end(self) -> None:
         """Close the replay and remove its pictures from the scene."""
         self._cancel()
-        was, self.robot = self.on, None
+        was, self.robot = self.is_open, None
         self._known.clear()
         if was:
             self.page.show_formula(None)
         self._reason.setText(EMPTY)
         self._stack.setCurrentIndex(0)
         if was:
-            self.scene.show(None)
+            self.scene.show_picture(None)
             self.changed.emit()
 
-    def _fill(self) -> None:
+    def _fill_step_list(self) -> None:
         self.list.blockSignals(True)
         self.list.clear()
         self.list.scrollToTop()  # else rows of the robot before stay scrolled away
         for step in self.steps:
             item = QListWidgetItem(step.title, self.list)
-            item.setToolTip(as_tip(f"{step.part}: {step.text}"))
+            item.setToolTip(escape_tip(f"{step.part}: {step.text}"))
         self.list.setCurrentRow(-1)
         self.list.blockSignals(False)
 
     # ----------------------------------------------------------------------------- stepping
 
     @property
-    def current(self) -> Step | None:
-        """Return the step that is shown."""
+    def current_step(self) -> DerivationStep | None:
+        """Return the step being shown."""
         row = self.list.currentRow()
-        return self.steps[row] if self.on and 0 <= row < len(self.steps) else None
+        return self.steps[row] if self.is_open and 0 <= row < len(self.steps) else None
 
     def step(self, direction: int) -> None:
         """Go to the next or previous step."""
-        if self.on:
+        if self.is_open:
             self.list.setCurrentRow(min(max(self.list.currentRow() + direction, 0), len(self.steps) - 1))
 
     def _on_chosen(self, row: int) -> None:
-        step = self.current
+        step = self.current_step
         if step is None:
             return
         self._cancel()
         self.page.show_step(step, row, len(self.steps))
         self.refresh()
         if not step.what:
-            from core.functions.subjects.derivation import assignment
+            from core.functions.subjects.derivation import frame_assignment_tables
 
             assert self.robot is not None
-            self.page.show_tables(assignment(self.context(), self.robot), self._view.settings)
+            self.page.show_tables(frame_assignment_tables(self.context(), self.robot), self._view.settings)
             return
         if row in self._known:
             self._on_derived(row, self._known[row])
@@ -227,11 +228,11 @@ class DerivationPanel(QWidget):
         robot, step = self.robot, self.steps[row]
 
         def work(progress: Callable[..., None], cancelled: Callable[[], bool]) -> Formulas | None:
-            from core.functions.subjects.derivation import shown
+            from core.functions.subjects.derivation import step_formulas
 
             assert robot is not None
-            robot.chain.watch = lambda: _stop(cancelled)
-            return shown(robot, step)
+            robot.chain.watch = lambda: _raise_if_cancelled(cancelled)
+            return step_formulas(robot, step)
 
         job = self._job = self._jobs.start(f"Derivation: {step.title}", work)
         self.page.waiting.show()
@@ -252,7 +253,7 @@ class DerivationPanel(QWidget):
 
     def _on_stopped(self) -> None:
         self._cancel()
-        self.page.say("Stopped. Choose the step again to derive it.")
+        self.page.show_text("Stopped. Choose the step again to derive it.")
 
     def _on_derived(self, row: int, formula: Formulas | None) -> None:
         self._known[row] = formula
@@ -264,42 +265,42 @@ class DerivationPanel(QWidget):
 
     def refresh(self) -> None:
         """Update numbers and picture for the current pose."""
-        step = self.current
+        step = self.current_step
         if step is None or self.robot is None:
             return
-        from app.panels.derivation.derivation_scene import legend
+        from app.panels.derivation.derivation_scene import legend_text
         from core.functions.text import without_rounding_errors
-        from core.symbolic.derivation import numbers, picture, values_at
+        from core.symbolic.derivation import build_picture, evaluate_step, symbol_values_at
 
         session = self._session
         try:
-            shown_picture = picture(self.robot, session.mech, step, session.q, session.p)
+            shown_picture = build_picture(self.robot, session.mech, step, session.q, session.p)
         except KinetostatError:
             return
-        self.page.legend.setText(legend(shown_picture))
-        self.scene.show(shown_picture if self._seen else None)
+        self.page.legend.setText(legend_text(shown_picture))
+        self.scene.show_picture(shown_picture if self._seen else None)
         if self.page.part is not None:
-            values = values_at(self.robot, session.q, session.p)
-            shown_numbers = without_rounding_errors(numbers(self.robot, step, values))
+            values = symbol_values_at(self.robot, session.q, session.p)
+            shown_numbers = without_rounding_errors(evaluate_step(self.robot, step, values))
             self.page.show_numbers(shown_numbers, moving=step.what in ("K", "Ki", "C", "tau"))
 
     def _on_pose_changed(self) -> None:
-        if self.on and self._seen and not self._later.isActive():
+        if self.is_open and self._seen and not self._later.isActive():
             part = self.page.part
-            long = part is not None and sum(cell.operations for cell in part.view.grid.all) > LONG
+            long = part is not None and sum(cell.operations for cell in part.view.grid.all_cells) > LONG
             self._later.start(SLOW if long else FAST)
 
-    def _on_document_changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: DocumentState, new: DocumentState) -> None:
         if old.model is new.model:
             return
-        if self.on and len(old.model.expanded.joints) == len(new.model.expanded.joints):
-            self.begin(anew=True)
+        if self.is_open and len(old.model.expanded.joints) == len(new.model.expanded.joints):
+            self.begin(restart=True)
         else:
             self.end()
 
-    def set_seen(self, seen: bool) -> None:
-        """Set whether the panel is in front; its picture is in the scene only then."""
-        self._seen = seen
+    def set_in_front(self, in_front: bool) -> None:
+        """Tell the panel whether it is in front; its picture is in the scene only while it is."""
+        self._seen = in_front
         self.refresh()
 
     _seen = True
@@ -307,7 +308,7 @@ class DerivationPanel(QWidget):
     # ----------------------------------------------------------------------------- keys
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Step through the list with Left and Right as well; F1 opens the help."""
+        """Change the step with Left and Right in the list; open the help with F1."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             directions = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Space: 1}
             if event.key() in directions and not event.modifiers():
@@ -319,15 +320,15 @@ class DerivationPanel(QWidget):
         return super().eventFilter(watched, event)
 
 
-def _stop(cancelled: Callable[[], bool]) -> None:
+def _raise_if_cancelled(cancelled: Callable[[], bool]) -> None:
     from core.functions.context import Cancelled
 
     if cancelled():
         raise Cancelled
 
 
-def make(bench: Workbench) -> DerivationPanel:
+def create_panel(bench: Workbench) -> DerivationPanel:
     """Create the derivation panel of a window."""
     panel = DerivationPanel(bench.stage, bench.jobs)
-    panel.help_wanted.connect(lambda topic: bench.dialogs.help(topic))
+    panel.help_wanted.connect(lambda topic: bench.dialogs.open_help(topic))
     return panel

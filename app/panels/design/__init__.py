@@ -1,13 +1,13 @@
 """The Design panel."""
 
 from app.panels import BOTTOM, Panel
-from core.later import function
+from core.later import lazy_function
 
 PANEL = Panel(
     "design",
     "Design",
     BOTTOM,
-    function(__name__, "panel.make"),
+    lazy_function(__name__, "panel.create_panel"),
     order=14,
     help=(
         "Finds parameters of the machine that minimise a formula, make an output a given function of a "

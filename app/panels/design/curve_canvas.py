@@ -15,7 +15,7 @@ WIDTH = 0.5
 """Width of an empty canvas, m."""
 MARGIN = 14
 LEAST_STEP = 3.0
-"""Least distance between points of a stroke, pixels."""
+"""Smallest distance between recorded points of a stroke, pixels."""
 FOUND = QColor(236, 128, 41)
 
 
@@ -41,13 +41,13 @@ class CurveCanvas(QWidget):
         self.update()
 
     def show_curves(self, curves: Sequence[Array]) -> None:
-        """Show curves (n, 2), the first one most prominently."""
+        """Show curves, each (n, 2); the first one is highlighted."""
         self.curves = tuple(curves)
         self.update()
 
     # ---------------------------------------------------------------------------------------------- the sheet
 
-    def _view(self) -> tuple[float, Array]:
+    def _scale_and_centre(self) -> tuple[float, Array]:
         """Return the scale in pixels per metre and the point at the centre of the canvas."""
         parts = [part[np.isfinite(part).all(axis=1)] for part in (self.target, *self.curves[:1]) if len(part)]
         if self._stroke or not parts:
@@ -58,8 +58,8 @@ class CurveCanvas(QWidget):
         room = np.array([self.width(), self.height()], dtype=float) - 2 * MARGIN
         return float(np.min(room / size)), (low + high) / 2
 
-    def _pixels(self, points: Array) -> QPolygonF:
-        scale, middle = self._view()
+    def _to_pixels(self, points: Array) -> QPolygonF:
+        scale, middle = self._scale_and_centre()
         x = self.width() / 2 + scale * (points[:, 0] - middle[0])
         y = self.height() / 2 - scale * (points[:, 1] - middle[1])
         return QPolygonF([QPointF(*each) for each in np.column_stack([x, y]) if np.isfinite(each).all()])
@@ -75,10 +75,10 @@ class CurveCanvas(QWidget):
             color = QColor(FOUND)
             color.setAlpha(255 if k == 0 else 90)
             painter.setPen(QPen(color, 2.0 if k == 0 else 1.2))
-            painter.drawPolyline(self._pixels(curve))
+            painter.drawPolyline(self._to_pixels(curve))
         if len(self.target):
             painter.setPen(QPen(ink, 1.4, Qt.PenStyle.DashLine))
-            line = self._pixels(self.target)
+            line = self._to_pixels(self.target)
             painter.drawPolygon(line) if self.closed else painter.drawPolyline(line)
             painter.setPen(QPen(ink, 1.0))
             painter.setBrush(ink)
@@ -92,11 +92,11 @@ class CurveCanvas(QWidget):
         if not len(self.target) and not self._stroke:
             words = "Draw a curve here with the mouse"
             painter.drawText(QRectF(self.rect()), int(Qt.AlignmentFlag.AlignCenter), words)
-        self._ruler(painter)
+        self._draw_scale_bar(painter)
 
-    def _ruler(self, painter: QPainter) -> None:
+    def _draw_scale_bar(self, painter: QPainter) -> None:
         """Draw a scale bar whose length is a round number of millimetres."""
-        scale, _ = self._view()
+        scale, _ = self._scale_and_centre()
         length = 10.0 ** np.floor(np.log10(max(0.4 * self.width() / scale, 1e-9)))
         length *= 2.0 if 2.0 * length * scale < 0.4 * self.width() else 1.0
         y = self.height() - 7
@@ -131,7 +131,7 @@ class CurveCanvas(QWidget):
 
 
 class ConvergenceChart(QWidget):
-    """Best value of every start over the number of improvements found; lower is better."""
+    """Chart of the best value of each start versus the number of improvements; lower is better."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -144,8 +144,8 @@ class ConvergenceChart(QWidget):
         self.values = {}
         self.update()
 
-    def add(self, start: int, value: float) -> None:
-        """Add an improved value of a start."""
+    def add_value(self, start: int, value: float) -> None:
+        """Add an improved value to the curve of a start."""
         self.values.setdefault(start, []).append(value)
         self.update()
 

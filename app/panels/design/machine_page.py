@@ -11,40 +11,40 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCompleter, QFormLayout, QHBoxLayout, QLineEdit, QTabWidget, QVBoxLayout, QWidget
 
-from app.plain_text import as_tip
-from app.widgets.fields.choice_editors import Combo
-from app.widgets.number_table import NumberColumn, NumberTable, VaryTable
+from app.plain_text import escape_tip
+from app.widgets.fields.choice_editors import NarrowCombo
+from app.widgets.number_table import NumberColumn, NumberTable, VariedParametersTable
 from app.widgets.options.signal_options import ExampleNames, LastNameCompleter
-from app.widgets.panel_parts import push_button, scrolled, with_buttons
+from app.widgets.panel_parts import add_button_row, create_push_button, wrap_in_scroll_area
 from app.widgets.quantities.quantity_text import SIUnits, Units, measure_of, read
-from app.widgets.refused_texts import RefusedTexts
+from app.widgets.refused_texts import InputChecker
 from core.errors import FileError, KinetostatError, ModelError
 from core.mechanism import Mechanism
 from core.model import Aim, DesignVariable, FunctionRow, Model, PoseRow, RequiredRow
 from core.model.fields import Value
-from core.model.trims import dimension_of_signal
+from core.model.trims import signal_dimension
 
 
-def read_text_file(path: Path, refused: Callable[[str], object]) -> str | None:
-    """Return the text of a file; None if it cannot be read, with the reason passed to refused(words)."""
-    from core.files.regular_file import SIGNAL, text_content_of
+def read_text_file(path: Path, report_error: Callable[[str], object]) -> str | None:
+    """Return the text of a file; None if it cannot be read, after passing the reason to the callback."""
+    from core.files.regular_file import SIGNAL, read_text
 
     try:
-        return text_content_of(path, SIGNAL)
+        return read_text(path, SIGNAL)
     except KinetostatError as error:
-        refused(str(error))
+        report_error(str(error))
         return None
 
 
 PARAMETERS, FUNCTION, MOTION, CURVE = range(4)
 QUESTION_TITLES = (
-    "Parameters of this machine, by a formula",
-    "A function of this machine",
-    "Poses of a body of this machine",
-    "A linkage for a curve",
+    "Parameters that minimise a formula",
+    "Function generation with this machine",
+    "Guide a body of this machine through poses",
+    "Find a linkage for a curve",
 )
 QUESTION_OF_AIM = {"parameters": PARAMETERS, "function": FUNCTION, "motion": MOTION, "curve": CURVE}
-"""Names of the kinds in `core.model.aims`."""
+"""Index of the design problem for each kind of design in `core.model.aims`."""
 
 
 REST, RUN = "rest", "run"
@@ -55,8 +55,8 @@ NARROW = 70
 
 
 class MachinePage(QTabWidget):
-    """Tabs for the variables, the goal, and rows of numbers where there are any. Emits `edited` after every edit, and
-    `refused(words)` when pasted or read text is not accepted."""
+    """Tabs for the design variables, the goal, and rows of numbers if the problem has any. Emits `edited` after every
+    edit, and `refused(words)` when pasted or read text is not accepted."""
 
     edited = Signal()
     refused = Signal(str)
@@ -68,11 +68,11 @@ class MachinePage(QTabWidget):
         self._model = Model(name="")
         self._mech: Mechanism | None = None
         self._kind = PARAMETERS
-        self.vary = VaryTable(units)
+        self.vary = VariedParametersTable(units)
         self.minimise = QLineEdit()
         self.require = QLineEdit()
         self.output = QLineEdit()
-        self.along, self.driven, self.frame, self.plane = (Combo() for _ in range(4))
+        self.along, self.driven, self.frame, self.plane = (NarrowCombo() for _ in range(4))
         self.duration, self.starts = QLineEdit("1"), QLineEdit("5")
         self.points, self.poses = NumberTable("Points", units), NumberTable("Poses", units)
         self._lay_out()
@@ -80,18 +80,18 @@ class MachinePage(QTabWidget):
         self._connect()
         self.show_kind(PARAMETERS)
 
-    def watch(self, refused: RefusedTexts) -> None:
-        """Mark texts in lines and tables that cannot be read."""
+    def mark_unreadable_texts(self, refused: InputChecker) -> None:
+        """Mark texts in fields and tables that cannot be read."""
         refused.watch_table(self.vary, self.vary.check_cell)
         for table in (self.points, self.poses):
             refused.watch_table(
                 table,
-                lambda at, column, table=table: table.check(at, column, self._model.values()),
+                lambda at, column, table=table: table.check_cell(at, column, self._model.values()),
             )
         for line in (self.minimise, self.require, self.output):
             refused.watch_line(line, lambda line=line: self._check_formulas(line))
-        refused.watch_line(self.starts, self.count)
-        refused.watch_line(self.duration, self._duration)
+        refused.watch_line(self.starts, self.start_count)
+        refused.watch_line(self.duration, self._read_duration)
 
     # --------------------------------------------------------------------------------------------- making
 
@@ -109,14 +109,14 @@ class MachinePage(QTabWidget):
         over.addWidget(self.along, 1)
         over.addWidget(self.duration)
         self._rows = {
-            "minimise": self._row("Minimise", self.minimise),
-            "over": self._row("Over", over),
-            "driven": self._row("While runs", self.driven),
-            "output": self._row("Output", self.output),
-            "frame": self._row("Body", self.frame),
-            "plane": self._row("In plane", self.plane),
-            "require": self._row("Require", self.require),
-            "starts": self._row("Starts", self.starts),
+            "minimise": self._add_row("Minimise", self.minimise),
+            "over": self._add_row("Evaluated over", over),
+            "driven": self._add_row("Input coordinate", self.driven),
+            "output": self._add_row("Output", self.output),
+            "frame": self._add_row("Body", self.frame),
+            "plane": self._add_row("Plane", self.plane),
+            "require": self._add_row("Require", self.require),
+            "starts": self._add_row("Starts", self.starts),
         }
         column.addLayout(self._form)
         column.addStretch(1)
@@ -126,14 +126,16 @@ class MachinePage(QTabWidget):
             rows.addWidget(table)
         tables.setLayout(rows)
         buttons = (
-            push_button("Paste", "Replace the rows by those of the clipboard", self._paste),
-            push_button("Read…", "Read rows from a CSV file; column titles may give units: angle [deg]", self._read),
+            create_push_button("Paste", "Replace the rows by those in the clipboard", self._paste_rows),
+            create_push_button(
+                "Read…", "Read rows from a CSV file; column titles may give units: angle [deg]", self._ask_rows_file
+            ),
         )
         self.addTab(self.vary, "Vary")
-        self.addTab(scrolled(page), "Wanted")
-        self.addTab(with_buttons(tables, buttons), "Points")
+        self.addTab(wrap_in_scroll_area(page), "Wanted")
+        self.addTab(add_button_row(tables, buttons), "Points")
 
-    def _row(self, title: str, field: Any) -> int:
+    def _add_row(self, title: str, field: Any) -> int:
         self._form.addRow(title, field)
         return self._form.rowCount() - 1
 
@@ -143,8 +145,8 @@ class MachinePage(QTabWidget):
             (self.require, "Conditions to be met, separated by semicolons"),
             (self.along, "Pose, coordinate or run over which formulas are evaluated"),
             (self.duration, "Duration of the run, s"),
-            (self.driven, "Coordinate that is driven"),
-            (self.output, "Channel that should be the given function of the coordinate"),
+            (self.driven, "Coordinate that is driven (input)"),
+            (self.output, "Channel that should be the given function of the input coordinate"),
             (self.frame, "Body or frame to be guided through the poses"),
             (self.plane, "Plane of the world in which the poses lie"),
             (
@@ -156,23 +158,23 @@ class MachinePage(QTabWidget):
             ),
         ):
             field.setAccessibleName(words)
-            field.setToolTip(as_tip(words))
+            field.setToolTip(escape_tip(words))
 
     def _connect(self) -> None:
         self.along.currentIndexChanged.connect(lambda _: self.duration.setEnabled(self.along.currentData() == RUN))
         self.driven.currentIndexChanged.connect(lambda _: self._set_column_titles())
         self.output.textChanged.connect(lambda _: self._set_column_titles())
-        self.output.textEdited.connect(lambda _: self._complete())
+        self.output.textEdited.connect(lambda _: self._set_up_completion())
         for table in (self.points, self.poses):
-            table.edited.connect(self._edit)
+            table.edited.connect(self._on_edited)
             table.refused.connect(self.refused)
-        self.vary.edited.connect(self._edit)
+        self.vary.edited.connect(self._on_edited)
         for line in (self.minimise, self.require, self.output, self.duration):
             line.textEdited.connect(lambda _: self.edited.emit())
         for combo in (self.along, self.driven, self.frame, self.plane):
             combo.activated.connect(lambda _: self.edited.emit())
 
-    def _complete(self) -> None:
+    def _set_up_completion(self) -> None:
         """Set up completion of channel names from their first letter."""
         if self.output.completer() is None:
             completer = LastNameCompleter(list(self._names()), self.output)
@@ -183,12 +185,15 @@ class MachinePage(QTabWidget):
             self.output.setCompleter(completer)
 
     def _show_counts(self) -> None:
-        """Show the number of variables, goals and rows in the tabs' titles."""
+        """Show the number of variables, goals and rows in the tab titles."""
         rows = "Poses" if self._kind == MOTION else "Points"
-        for tab, title, count in ((VARY, "Vary", self.vary.count()), (ROWS, rows, self.table.count())):
+        for tab, title, count in (
+            (VARY, "Vary", self.vary.checked_count()),
+            (ROWS, rows, self.current_table.filled_row_count()),
+        ):
             self.setTabText(tab, f"{title} ({count})" if count else title)
 
-    def _edit(self) -> None:
+    def _on_edited(self) -> None:
         self._show_counts()
         self.edited.emit()
 
@@ -233,29 +238,29 @@ class MachinePage(QTabWidget):
         self.frame.setCurrentIndex(self.frame.findText(frame) if frame in mech.frame_names else self.frame.count() - 1)
         self.frame.blockSignals(False)
         self.duration.setEnabled(self.along.currentData() == RUN)
-        self._show_examples(ExampleNames.of(mech))
+        self._show_examples(ExampleNames.from_machine(mech))
         self._set_column_titles()
 
     def _show_examples(self, names: ExampleNames) -> None:
         """Show examples of valid input for this machine."""
-        self.minimise.setPlaceholderText(names.hint("span({frame}.position.z)", "(mode[1].period - 1)^2"))
-        self.require.setPlaceholderText(names.hint("min({frame}.position.z) > 5 cm", end="; …"))
-        self.output.setPlaceholderText(names.hint("{joint}.q", "{frame}.position.z"))
+        self.minimise.setPlaceholderText(names.format_hint("span({frame}.position.z)", "(mode[1].period - 1)^2"))
+        self.require.setPlaceholderText(names.format_hint("min({frame}.position.z) > 5 cm", suffix="; …"))
+        self.output.setPlaceholderText(names.format_hint("{joint}.q", "{frame}.position.z"))
 
     def _set_column_titles(self) -> None:
         """Set the tables' column titles with units."""
         driven = str(self.driven.currentData() or "x")
         output = self.output.text().strip()
-        x = measure_of(dimension_of_signal(self._model, driven))
-        y = measure_of(dimension_of_signal(self._model, output))
+        x = measure_of(signal_dimension(self._model, driven))
+        y = measure_of(signal_dimension(self._model, output))
         self.points.set_columns((NumberColumn(driven, x), NumberColumn(output or "output", y)))
         plane = str(self.plane.currentData())
         u, v = (NumberColumn(axis, measure_of("length")) for axis in plane)
         self.poses.set_columns((NumberColumn(driven, x), u, v, NumberColumn("angle", measure_of("angle"))))
 
     @property
-    def table(self) -> NumberTable:
-        """Return the table of the chosen kind of problem."""
+    def current_table(self) -> NumberTable:
+        """Return the table of rows for the selected kind of problem."""
         return self.poses if self._kind == MOTION else self.points
 
     def refresh_units(self) -> None:
@@ -266,40 +271,40 @@ class MachinePage(QTabWidget):
 
     # ------------------------------------------------------------------------------------------- the rows
 
-    def _paste(self) -> None:
+    def _paste_rows(self) -> None:
         from PySide6.QtGui import QGuiApplication
 
-        self.take(QGuiApplication.clipboard().text(), "clipboard")
+        self.take_rows(QGuiApplication.clipboard().text(), "clipboard")
 
-    def take(self, text: str, name: str) -> None:
-        """Replace the rows by those of a text; report what is wrong."""
+    def take_rows(self, text: str, name: str) -> None:
+        """Replace the rows by those in a text; report errors in the text."""
         try:
-            self.table.take_text(text, name)
+            self.current_table.read_rows_from_text(text, name)
         except FileError as error:
             self.refused.emit(str(error))
 
-    def _read(self) -> None:
+    def _ask_rows_file(self) -> None:
         path = self._choose_file()
         if path:
-            self.read(Path(path))
+            self.read_rows(Path(path))
 
-    def read(self, path: Path) -> None:
+    def read_rows(self, path: Path) -> None:
         """Read rows from a CSV file."""
         text = read_text_file(path, self.refused.emit)
         if text is not None:
-            self.take(text, path.name)
+            self.take_rows(text, path.name)
 
     # ------------------------------------------------------------------------------------- what is asked
 
-    def count(self) -> int:
-        """Return the number of starts. Raises ModelError."""
+    def start_count(self) -> int:
+        """Return the number of starts of the optimisation. Raises ModelError."""
         text = self.starts.text().strip()
         if not text.isdigit() or int(text) < 1:
-            raise ModelError(f"'{text}' is not a number of starts.", where="Starts", remedy="Type 1, 2, …")
+            raise ModelError(f"'{text}' is not a valid number of starts.", where="Starts", remedy="Type 1, 2, …")
         return int(text)
 
-    def aim(self, name: str) -> Aim:
-        """Return the page's contents as a design of the document. Raises ModelError naming the field."""
+    def build_aim(self, name: str) -> Aim:
+        """Return the page's contents as a design to be stored in the document. Raises ModelError naming the field."""
         varied = tuple(
             DesignVariable(parameter=parameter, minimum=low, maximum=high)
             for parameter, (low, high) in self.vary.bounds().items()
@@ -308,23 +313,23 @@ class MachinePage(QTabWidget):
         values, driven = self._model.values(), str(self.driven.currentData() or "")
         asked = Aim(name=name, vary=varied, require=required)
         if self._kind == FUNCTION:
-            rows = tuple(FunctionRow(x=x, y=y) for x, y in self.points.rows(values))
+            rows = tuple(FunctionRow(x=x, y=y) for x, y in self.points.read_rows(values))
             output = self.output.text().strip()
             return dataclasses.replace(asked, kind="function", coordinate=driven, output=output, function=rows)
         if self._kind == MOTION:
-            poses = tuple(PoseRow(x=x, u=u, v=v, angle=angle) for x, u, v, angle in self.poses.rows(values))
+            poses = tuple(PoseRow(x=x, u=u, v=v, angle=angle) for x, u, v, angle in self.poses.read_rows(values))
             frame, plane = self.frame.currentText(), str(self.plane.currentData())
             return dataclasses.replace(asked, kind="motion", coordinate=driven, frame=frame, plane=plane, poses=poses)
         along, minimise = str(self.along.currentData()), self.minimise.text().strip()
         if along == RUN:
-            return dataclasses.replace(asked, minimise=minimise, over="run", duration=self._duration())
+            return dataclasses.replace(asked, minimise=minimise, over="run", duration=self._read_duration())
         if along == REST:
             return dataclasses.replace(asked, minimise=minimise)
         return dataclasses.replace(asked, minimise=minimise, over="sweep", coordinate=along)
 
     def _check_formulas(self, line: QLineEdit) -> None:
-        """Raise ModelError naming the line if one of its formulas cannot be read."""
-        from core.design.objective import Formula
+        """Raise ModelError naming the field if one of its formulas cannot be parsed."""
+        from core.design.objective import DesignFormula
         from core.simulation.measures.run_measures import Requirement, Signals
 
         if self._mech is None:
@@ -333,18 +338,18 @@ class MachinePage(QTabWidget):
         for formula in line.text().split(";") if several else [line.text()]:
             try:
                 if formula.strip():
-                    Requirement(signals, formula.strip()) if several else Formula(signals, formula)
+                    Requirement(signals, formula.strip()) if several else DesignFormula(signals, formula)
             except KinetostatError as error:
                 raise ModelError(error.what, where=line.accessibleName(), remedy=error.remedy) from None
 
-    def _duration(self) -> Value:
+    def _read_duration(self) -> Value:
         try:
             return read(self.duration.text().strip(), measure_of("time"), SIUnits(), self._model.values())
         except KinetostatError as error:
             raise ModelError(error.what, where="duration of the run", remedy=error.remedy) from None
 
     def show_aim(self, aim: Aim) -> list[str]:
-        """Show a design of the document; return the names of variables that have no row here."""
+        """Show a design stored in the document; return the names of its variables that have no row here."""
         missing = self.vary.show_bounds({row.parameter: (row.minimum, row.maximum) for row in aim.vary})
         self.require.setText("; ".join(row.formula for row in aim.require))
         self.driven.setCurrentIndex(max(0, self.driven.findData(aim.coordinate)))

@@ -1,4 +1,4 @@
-"""Saved designs of the document: the panel's contents are saved under a name and restored by it."""
+"""Saved designs of the document: the settings of the Design panel, saved under a name and loaded from it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from app.document.session import Session
-from app.plain_text import as_tip
-from app.widgets.fields.choice_editors import Combo
+from app.plain_text import escape_tip
+from app.widgets.fields.choice_editors import NarrowCombo
 from core.errors import KinetostatError
 from core.model import Aim, Model
 from core.model.edits import edits
@@ -28,27 +28,27 @@ class SavedDesigns(QWidget):
     ) -> None:
         super().__init__()
         self._session, self._shown, self._asked, self._refused = session, shown, asked, refused
-        self.names = Combo()
+        self.names = NarrowCombo()
         self.names.setEditable(True)
-        self.names.setInsertPolicy(Combo.InsertPolicy.NoInsert)
+        self.names.setInsertPolicy(NarrowCombo.InsertPolicy.NoInsert)
         self.names.setAccessibleName("Saved design")
-        self.names.setToolTip(as_tip("Designs saved in the document; type a name to save another one"))
+        self.names.setToolTip(escape_tip("Designs saved in the document; type a name to save another one"))
         line = self.names.lineEdit()
         assert isinstance(line, QLineEdit)
         line.setPlaceholderText("Not saved")
-        self.names.activated.connect(lambda _: self.load())
+        self.names.activated.connect(lambda _: self.load_design())
         self.save_button = QPushButton(
-            "Save", toolTip=as_tip("Save these settings as a design in the document (can be undone)")
+            "Save", toolTip=escape_tip("Save these settings as a design in the document (can be undone)")
         )
-        self.save_button.clicked.connect(lambda: self.save())
+        self.save_button.clicked.connect(lambda: self.save_design())
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.names, 1)
         row.addWidget(self.save_button)
-        self.offer()
+        self.update_names()
 
-    def offer(self) -> None:
-        """Update the list of names; typed text is kept."""
+    def update_names(self) -> None:
+        """Update the list of names; text being typed is kept."""
         text = self.names.currentText()
         self.names.blockSignals(True)
         self.names.clear()
@@ -57,20 +57,20 @@ class SavedDesigns(QWidget):
         self.names.setEditText(text)
         self.names.blockSignals(False)
 
-    def load(self) -> None:
-        """Load the chosen design into the panel."""
+    def load_design(self) -> None:
+        """Load the selected design into the panel."""
         name = self.names.currentText().strip()
         found = next((aim for aim in self._session.model.designs if aim.name == name), None)
         if found is not None:
             self._shown(found)
 
-    def show(self, name: str) -> None:
-        """Choose a design and load it into the panel."""
+    def show_design(self, name: str) -> None:
+        """Select a design and load it into the panel."""
         self.names.setCurrentText(name)
-        self.load()
+        self.load_design()
 
-    def save(self) -> None:
-        """Save the panel's contents under the chosen or typed name, or under a free name."""
+    def save_design(self) -> None:
+        """Save the panel's contents under the selected or typed name, or under an unused one."""
         model = self._session.model
         name = self.names.currentText().strip() or edits.unused_name(model, "designs", "design")
         try:

@@ -1,5 +1,5 @@
-"""Searches of the Design panel as background work, with progress reports and results; paced by the window: a search
-waits while results are drawn, can pause, and is abandoned if it does not end soon after Stop."""
+"""Background searches of the Design panel, with progress reports and results. The window sets the pace: a search waits
+while results are drawn, can be paused, and is abandoned if it does not end soon after Stop."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from core.design.search_apart import CurveTask
 from core.errors import KinetostatError
 from core.functions.context import Cancelled
 from core.model import Aim, Model
-from core.model.parameters import value_of
-from core.model.trims import dimension_of_signal
+from core.model.parameters import evaluate_field
+from core.model.trims import signal_dimension
 
 if TYPE_CHECKING:
     from core.apart.work_process import WorkProcess
     from core.design import search_apart
-    from core.design.designed import Designed, Start
+    from core.design.designed import OptimisationResult, StartResult
     from core.design.path_synthesis import Linkage
     from core.design.target_curves import Target
 
 
 Array = NDArray[np.float64]
 Asked = Callable[[Any], bool]
-"""Function that tells a search whether to stop, given the cancel function of its job."""
+"""Function that tells a search whether to stop; its argument is the cancel function of the search's job."""
 FIRST_CURVES_SHOWN = 6
 """Significant digits of results."""
 MOST_LINKAGES = 8
-"""Largest number of linkages shown for a curve."""
+"""Largest number of linkages returned for a curve."""
 
 
-class Better(NamedTuple):
-    """Improved point of a start. rows : the machine's behaviour in display units, None if not evaluated; lost :
-    sentence about the last start whose process ended early."""
+class ImprovedPoint(NamedTuple):
+    """Improved point found from one start. rows : the machine's behaviour in display units, None if not evaluated; lost
+    : sentence about the latest start whose process ended early."""
 
     start: int
     parameters: Mapping[str, float]
@@ -49,130 +49,153 @@ class Better(NamedTuple):
     lost: str = ""
 
 
-class Curves(NamedTuple):
-    """Linkages found for a curve, the best first; lost : sentence saying how the search's process ended early, if it
+class FoundLinkages(NamedTuple):
+    """Linkages found for a curve, best first; lost : sentence saying how the search's process ended early, if it
     did."""
 
     linkages: tuple[Linkage, ...]
     lost: str = ""
 
 
-class Found(NamedTuple):
-    """Result of a parameter search. rows : the machine's behaviour by number of the start; lost : starts whose process
-    ended early."""
+class ParameterSearchResult(NamedTuple):
+    """Result of a parameter search. rows : the machine's behaviour for each start; lost : starts whose process ended
+    early."""
 
-    designed: Designed
+    designed: OptimisationResult
     rows: Mapping[int, Array]
-    lost: tuple[Start, ...] = ()
+    lost: tuple[StartResult, ...] = ()
 
 
-def machine_work(
-    process: WorkProcess, model: Model, aim: Aim, starts: int, units: Units, asked: Asked, paused: Callable[[], bool]
+def parameter_search_work(
+    process: WorkProcess,
+    model: Model,
+    aim: Aim,
+    starts: int,
+    units: Units,
+    stop_requested: Asked,
+    paused: Callable[[], bool],
 ) -> Any:
-    """Return the background work of a parameter search for a design, run in a subprocess."""
+    """Return the background work of a parameter search for a design; the search runs in a subprocess."""
 
-    def shown(rows: Array | None) -> Array | None:
-        return None if rows is None else rows / _factors(aim, model, units)
+    def to_display_units(rows: Array | None) -> Array | None:
+        return None if rows is None else rows / _display_factors(aim, model, units)
 
-    def work(progress: Any, cancelled: Any) -> Found:
+    def work(progress: Any, cancelled: Any) -> ParameterSearchResult:
         from core.design.search_apart import optimise_in_subprocess
 
         words = ""
 
-        def watch(what: search_apart.Better) -> None:
-            progress(what.start / starts, f"start {what.start + 1} of {starts}")
-            progress.show(Better(what.start, dict(what.parameters), what.value, shown(what.rows), words))
+        def report_improvement(point: search_apart.BetterPoint) -> None:
+            progress(point.start / starts, f"start {point.start + 1} of {starts}")
+            progress.show(
+                ImprovedPoint(point.start, dict(point.parameters), point.value, to_display_units(point.rows), words)
+            )
 
-        def lost(row: Start) -> None:
+        def note_lost_start(row: StartResult) -> None:
             nonlocal words
             words = f" {ended_process_text(row)}"
 
-        def stop() -> bool:
-            return asked(cancelled)
+        def should_stop() -> bool:
+            return stop_requested(cancelled)
 
         try:
             found = optimise_in_subprocess(
-                process, model, aim, starts, cancelled=stop, paused=paused, watch=watch, lost=lost
+                process,
+                model,
+                aim,
+                starts,
+                cancelled=should_stop,
+                paused=paused,
+                watch=report_improvement,
+                lost=note_lost_start,
             )
         except KinetostatError:
-            if stop():  # stopped before anything was found
+            if should_stop():  # stopped before anything was found
                 raise Cancelled from None
             raise
-        return Found(
-            found.designed, {k: rows / _factors(aim, model, units) for k, rows in found.rows.items()}, found.lost
+        return ParameterSearchResult(
+            found.designed,
+            {k: rows / _display_factors(aim, model, units) for k, rows in found.rows.items()},
+            found.lost,
         )
 
     return work
 
 
-def ended_process_text(row: Start) -> str:
-    """Return a sentence saying that the process ended during a start, and how."""
+def ended_process_text(row: StartResult) -> str:
+    """Return a sentence saying how the process of a start ended early."""
     return f"Start {row.number + 1}: {row.message}"
 
 
-def _factors(aim: Aim, model: Model, units: Units) -> Array:
-    """Return SI values per display unit, shape (2,) or (4,); angles of poses stay in rad."""
-    x, y = (measure_of(dimension_of_signal(model, name)).display(units).factor for name in (aim.coordinate, aim.output))
-    length = measure_of("length").display(units).factor
+def _display_factors(aim: Aim, model: Model, units: Units) -> Array:
+    """Return the SI value of each column's display unit, shape (2,) or (4,); angles of poses stay in rad."""
+    x, y = (
+        measure_of(signal_dimension(model, name)).display_unit(units).factor for name in (aim.coordinate, aim.output)
+    )
+    length = measure_of("length").display_unit(units).factor
     return np.array([x, length, length, 1.0] if aim.kind == "motion" else [x, y])
 
 
 def desired_rows(aim: Aim, model: Model, units: Units) -> Array:
-    """Return the desired values in display units, shape (n, 2) or (n, 4); rows without a value are left out."""
+    """Return the required values in display units, shape (n, 2) or (n, 4); rows without a value are omitted."""
     values = model.values()
     asked = (
         [(row.x, row.u, row.v, row.angle) for row in aim.poses]
         if aim.kind == "motion"
         else [(row.x, row.y) for row in aim.function]
     )
-    rows = np.array([[float(value_of(each, values)) for each in row] for row in asked], dtype=float)
-    return rows.reshape(len(asked), 4 if aim.kind == "motion" else 2) / _factors(aim, model, units)
+    rows = np.array([[float(evaluate_field(each, values)) for each in row] for row in asked], dtype=float)
+    return rows.reshape(len(asked), 4 if aim.kind == "motion" else 2) / _display_factors(aim, model, units)
 
 
-def curve_work(process: WorkProcess, wanted: Target, topology: str, asked: Asked, paused: Callable[[], bool]) -> Any:
-    """Return the background work of a linkage search for a curve, run in a subprocess."""
+def linkage_search_work(
+    process: WorkProcess, target: Target, topology: str, stop_requested: Asked, paused: Callable[[], bool]
+) -> Any:
+    """Return the background work of a linkage search for a curve; the search runs in a subprocess."""
 
-    def work(progress: Any, cancelled: Any) -> Curves:
+    def work(progress: Any, cancelled: Any) -> FoundLinkages:
         from core.design.search_apart import search_linkages_in_subprocess
 
-        def stop() -> bool:
-            return asked(cancelled)
+        def should_stop() -> bool:
+            return stop_requested(cancelled)
 
-        task = CurveTask(wanted, topology, MOST_LINKAGES)
-        found, lost = search_linkages_in_subprocess(process, task, cancelled=stop, paused=paused, watch=progress.show)
+        task = CurveTask(target, topology, MOST_LINKAGES)
+        found, lost = search_linkages_in_subprocess(
+            process, task, cancelled=should_stop, paused=paused, on_better_linkage=progress.show
+        )
         if not found:
             raise Cancelled
-        return Curves(found, lost)
+        return FoundLinkages(found, lost)
 
     return work
 
 
 LOOKED_EVERY = 0.1
-"""Time between two pictures of the best result so far, s."""
+"""Shortest time between two updates of the best result shown, s."""
 LOOK_AGAIN = 5
-"""Interval at which the window checks whether the search is waiting, ms."""
+"""Interval at which the window checks whether the search has paused for drawing, ms."""
 SHOWN = 20
-"""Time after which a picture is drawn and a search continues, ms."""
+"""Time allowed for drawing before the search continues, ms."""
 LONGEST_WAIT = 0.5
-"""Longest time that a search waits for the window, s."""
+"""Longest time that a search waits for the window to draw, s."""
 PATIENCE = 200
-"""Time for which a stopped search is waited for, ms."""
+"""Time allowed for a stopped search to end, ms."""
 
 
 class PacedSearch(QObject):
-    """One search at a time. Without pacing, window and search would compete for the interpreter and each update of the
-    window would take several times as long."""
+    """Runs one search at a time at the window's pace; otherwise both would compete for the interpreter and each update
+    of the window would take several times as long."""
 
     better = Signal(object)
     """Emitted with the best result so far whenever it improves."""
     seen = Signal(object)
-    """Emitted with the best result so far at a limited rate, while the search waits."""
+    """Emitted with the best result so far, at a limited rate, while the search waits for it to be drawn."""
     succeeded = Signal(object)
     failed = Signal(object)
     given_up = Signal()
     """Emitted when the search ended without a result."""
     late = Signal()
-    """Emitted when the search has not ended soon after Stop; `leave` then abandons it."""
+    """Emitted if the search has not ended soon after Stop; it can then be abandoned."""
     ended = Signal()
 
     def __init__(self, jobs: Jobs, parent: QObject) -> None:
@@ -188,49 +211,49 @@ class PacedSearch(QObject):
         self.has_found = False
         """True if the search has found something."""
         self._shown_at = 0.0
-        self._soon = self._timer(LOOK_AGAIN, self._show_best)
-        self._shown = self._timer(SHOWN, self._free.set)
-        self._patience = self._timer(PATIENCE, self._on_patience_over)
+        self._soon = self._create_timer(LOOK_AGAIN, self._show_best)
+        self._shown = self._create_timer(SHOWN, self._free.set)
+        self._patience = self._create_timer(PATIENCE, self._on_patience_over)
 
-    def _timer(self, milliseconds: int, then: Callable[[], object]) -> QTimer:
+    def _create_timer(self, milliseconds: int, on_timeout: Callable[[], object]) -> QTimer:
         timer = QTimer(self, singleShot=True, interval=milliseconds)
-        timer.timeout.connect(then)
+        timer.timeout.connect(on_timeout)
         return timer
 
     @property
-    def busy(self) -> bool:
+    def is_running(self) -> bool:
         """True while a search runs."""
         return self._job is not None
 
-    def paused(self) -> bool:
+    def is_paused(self) -> bool:
         """True if the search should wait rather than end."""
         return self._pause.is_set() and not self._stop.is_set()
 
     def close(self) -> None:
-        """Stop searching when the panel closes."""
+        """Stop the search because the panel closes."""
         self._stop.set()
         self._free.set()
         for timer in (self._soon, self._shown, self._patience):
             timer.stop()
 
     def begin(self, title: str, work: Work) -> None:
-        """Begin a search whose work calls `asked` repeatedly."""
+        """Start a search whose work regularly asks whether to stop."""
         self._stop.clear()
         self._pause.clear()
         self._free.set()
         self.has_found, self.best = False, None
         job = self._job = self._jobs.start(title, work)
 
-        def own(hear: Callable[..., object]) -> Callable[..., None]:
-            return lambda *what: None if self._job is not job else (hear(*what), None)[1]
+        def if_current(listener: Callable[..., object]) -> Callable[..., None]:
+            return lambda *what: None if self._job is not job else (listener(*what), None)[1]
 
-        job.grown.connect(own(self._on_progress))
-        job.succeeded.connect(own(self.succeeded.emit))
-        job.failed.connect(own(self.failed.emit))
-        job.stopped.connect(own(self.given_up.emit))
-        job.ended.connect(own(self._ended))
+        job.grown.connect(if_current(self._on_progress))
+        job.succeeded.connect(if_current(self.succeeded.emit))
+        job.failed.connect(if_current(self.failed.emit))
+        job.stopped.connect(if_current(self.given_up.emit))
+        job.ended.connect(if_current(self._on_ended))
 
-    def asked(self, cancelled: Callable[[], bool]) -> bool:
+    def should_stop(self, cancelled: Callable[[], bool]) -> bool:
         """Return True if the search should stop; blocks while paused (in the job's thread)."""
         while self._pause.is_set() and not self._stop.is_set() and not cancelled():
             time.sleep(0.05)
@@ -241,7 +264,7 @@ class PacedSearch(QObject):
         time.sleep(0)
         return bool(self._stop.is_set() or cancelled())
 
-    def pause(self, on: bool) -> None:
+    def set_paused(self, on: bool) -> None:
         """Pause the search, or continue it."""
         self._pause.set() if on else self._pause.clear()
 
@@ -251,19 +274,19 @@ class PacedSearch(QObject):
         self._free.set()
         self._patience.start()
 
-    def leave(self) -> None:
-        """Stop waiting for the search: it ends in the background and its result is dropped."""
+    def abandon(self) -> None:
+        """Abandon the search: it ends in the background and its result is dropped."""
         if self._job is not None:
             self._job.cancel()
-            self._ended()
+            self._on_ended()
 
     def _on_patience_over(self) -> None:
-        if self.busy and self._stop.is_set():
+        if self.is_running and self._stop.is_set():
             self.late.emit()
 
-    def _on_progress(self, what: Any) -> None:
-        self.has_found, self.best = True, what
-        self.better.emit(what)
+    def _on_progress(self, result: Any) -> None:
+        self.has_found, self.best = True, result
+        self.better.emit(result)
         if time.monotonic() - self._shown_at < LOOKED_EVERY or self._stop.is_set():
             return
         self._shown_at = time.monotonic()
@@ -271,8 +294,8 @@ class PacedSearch(QObject):
         self._soon.start()
 
     def _show_best(self) -> None:
-        """Show the best result so far once the search waits."""
-        if not self.busy or self._stop.is_set():
+        """Show the best result so far as soon as the search waits."""
+        if not self.is_running or self._stop.is_set():
             self._free.set()
             return
         if not self.waits.is_set() and time.monotonic() - self._shown_at < LONGEST_WAIT:
@@ -281,6 +304,6 @@ class PacedSearch(QObject):
         self._shown.start()
         self.seen.emit(self.best)
 
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         self._job = None
         self.ended.emit()

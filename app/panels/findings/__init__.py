@@ -1,13 +1,13 @@
 """The Findings panel."""
 
 from app.panels import BOTTOM, Panel
-from core.later import function
+from core.later import lazy_function
 
 PANEL = Panel(
     "findings",
     "Findings",
     BOTTOM,
-    function(__name__, "panel.make"),
+    lazy_function(__name__, "panel.create_panel"),
     order=9,
     help=(
         "Errors and warnings about the model, updated while you edit. Elements of the row under the "

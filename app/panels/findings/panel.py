@@ -22,15 +22,15 @@ from PySide6.QtWidgets import (
 )
 
 from app.background.signals import Lifetime
-from app.document.analyses import Diagnosis, mobility_of_session
-from app.document.revision import Ref, State
+from app.document.analyses import PanelFindings, model_analysis_of
+from app.document.revision import DocumentState, ElementRef
 from app.document.session import Session
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.preferences.element_icons import collection_icon
 from app.preferences.icons import icon
-from app.preferences.settings import finding_in_preferred_angles
+from app.preferences.settings import convert_finding_angles
 from app.widgets.label import Label, severity_color
-from app.widgets.panel_parts import PointingRows
+from app.widgets.panel_parts import RowHighlighter
 from app.widgets.quantities.quantity_text import Units
 from core.model import Finding, Model
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "error": ("Errors", "must be corrected before use"),
-    "warning": ("Warnings", "used, but please check"),
+    "warning": ("Warnings", "can be used, but please check"),
     "hint": ("Hints", "for your information"),
 }
 FINDING = Qt.ItemDataRole.UserRole
@@ -62,7 +62,7 @@ class _WrappingDelegate(QStyledItemDelegate):
 
 
 class _ProposalLine(QWidget):
-    """Line above the findings that proposes how to remove all redundant constraints, with a button that does it."""
+    """Line above the findings that proposes how to remove all redundant constraints, with a button that applies it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -86,7 +86,7 @@ class FindingsPanel(QWidget):
     """List of findings; a click selects the element, a double click goes to the field (signal `field_wanted`)."""
 
     counted = Signal(str)
-    """Emitted with the tab's title, e.g. "Findings (2)"."""
+    """Emitted with the new title of the tab, e.g. "Findings (2)"."""
     field_wanted = Signal(str)
     """Emitted when a field of the selected element should get the cursor."""
     proposal_accepted = Signal()
@@ -95,12 +95,12 @@ class FindingsPanel(QWidget):
     def __init__(self, session: Session, settings: Units | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session, self.settings = session, settings
-        self.diagnosis = Diagnosis(self)
+        self.diagnosis = PanelFindings(self)
         self.diagnosis.ready.connect(self.refresh)
-        self.mobility = mobility_of_session(session)
+        self.mobility = model_analysis_of(session)
         self.mobility.ready.connect(self.refresh)
         self.found: tuple[Finding, ...] = ()
-        self.list = self._table()
+        self.list = self._build_table()
         self.empty = Label("No findings: masses, inertias, limits, axes and files of this model are plausible.", self)
         self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -124,7 +124,7 @@ class FindingsPanel(QWidget):
         """Disconnect from all signals."""
         self._life.close()
 
-    def _table(self) -> QTreeWidget:
+    def _build_table(self) -> QTreeWidget:
         table = QTreeWidget(self)
         table.setColumnCount(3)
         table.setHeaderLabels(["Element", "Finding", "What to do"])
@@ -139,25 +139,25 @@ class FindingsPanel(QWidget):
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
         header.sectionResized.connect(lambda *_: table.scheduleDelayedItemsLayout())
-        PointingRows(table, self.session, self._elements)
+        RowHighlighter(table, self.session, self._row_elements)
         table.itemClicked.connect(self._on_clicked)
         table.itemDoubleClicked.connect(self._on_double_clicked)
         table.itemActivated.connect(self._on_double_clicked)
         return table
 
     @property
-    def title(self) -> str:
+    def tab_title(self) -> str:
         """Return the tab's title with the number of findings that need attention."""
         serious = sum(finding.severity != "hint" for finding in self.found)
         return f"Findings ({serious})" if serious else "Findings"
 
     def refresh(self) -> None:
-        """Show the findings of the model and of the reader of its file."""
+        """Show the findings of the model and those reported when its file was read."""
         model = self.session.model
-        now = (*self.diagnosis.findings(model), *self.mobility.findings(model))
+        now = (*self.diagnosis.findings_for(model), *self.mobility.findings_for(model))
         degrees = self.settings is None or self.settings.degrees
         self.found = tuple(
-            finding_in_preferred_angles(each, degrees) for each in gathered(model, now, self.session.findings)
+            convert_finding_angles(each, degrees) for each in gather_findings(model, now, self.session.findings)
         )
         self.list.clear()
         for severity, (title, meaning) in GROUPS.items():
@@ -165,9 +165,9 @@ class FindingsPanel(QWidget):
             if rows:
                 self._add_group(severity, f"{title} ({len(rows)})", meaning, rows)
         self.pages.setCurrentWidget(self.list if self.found else self.empty)
-        mobility = self.mobility.of(model)
+        mobility = self.mobility.mobility_of(model)
         self.proposal.show_advice(mobility.advice if mobility is not None and mobility.proposal else "")
-        self.counted.emit(self.title)
+        self.counted.emit(self.tab_title)
 
     def _add_group(self, severity: str, title: str, meaning: str, rows: list[Finding]) -> None:
         group = QTreeWidgetItem([title, meaning])
@@ -182,12 +182,12 @@ class FindingsPanel(QWidget):
             item.setData(0, FINDING, finding)
             item.setIcon(0, icon(collection_icon(finding.collection)))
             for column in range(3):
-                item.setToolTip(column, as_tip(str(finding)))
+                item.setToolTip(column, escape_tip(str(finding)))
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
             group.addChild(item)
         group.setExpanded(True)
 
-    def _on_document_changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: DocumentState, new: DocumentState) -> None:
         if old.model is not new.model:
             self.refresh()
 
@@ -197,18 +197,18 @@ class FindingsPanel(QWidget):
         if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
             QTimer.singleShot(0, self, self.refresh)
 
-    def _elements(self, index: QModelIndex) -> tuple[Ref, ...]:
+    def _row_elements(self, index: QModelIndex) -> tuple[ElementRef, ...]:
         """Return the elements that a row refers to."""
         finding = index.siblingAtColumn(0).data(FINDING)
         if not isinstance(finding, Finding) or not finding.name:
             return ()
-        return (Ref(finding.collection, finding.name), *(Ref(*other) for other in finding.others))
+        return (ElementRef(finding.collection, finding.name), *(ElementRef(*other) for other in finding.others))
 
     def _on_clicked(self, item: QTreeWidgetItem) -> None:
         finding = item.data(0, FINDING)
         if isinstance(finding, Finding):
-            ref = Ref(finding.collection, finding.name)
-            self.session.select(ref if finding.name and exists(self.session.model, ref) else None)
+            ref = ElementRef(finding.collection, finding.name)
+            self.session.select(ref if finding.name and element_exists(self.session.model, ref) else None)
 
     def _on_double_clicked(self, item: QTreeWidgetItem) -> None:
         finding = item.data(0, FINDING)
@@ -218,32 +218,34 @@ class FindingsPanel(QWidget):
                 self.field_wanted.emit(finding.field)
 
 
-def exists(model: Model, ref: Ref) -> bool:
-    """Return True while the element of a finding still exists (a reader's finding may outlive it)."""
+def element_exists(model: Model, ref: ElementRef) -> bool:
+    """Return True if the element of a finding still exists (findings from reading a file may outlive it)."""
     holders = (model, model.expanded)
     return any(element.name == ref.name for held in holders for element in getattr(held, ref.collection, ()))
 
 
-def gathered(model: Model, now: Iterable[Finding], of_reader: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the current findings of the model, then those of its file that concern existing elements; duplicates are
-    dropped."""
-    found = {(f.severity, f.text, f.collection, f.name): f for f in now}
-    for finding in of_reader:
+def gather_findings(model: Model, current: Iterable[Finding], from_reader: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the current findings of the model, then those from reading its file that concern existing elements;
+    duplicates are dropped."""
+    found = {(f.severity, f.text, f.collection, f.name): f for f in current}
+    for finding in from_reader:
         key = (finding.severity, finding.text, finding.collection, finding.name)
-        if key not in found and (not finding.name or exists(model, Ref(finding.collection, finding.name))):
+        if key not in found and (
+            not finding.name or element_exists(model, ElementRef(finding.collection, finding.name))
+        ):
             found[key] = finding
     return tuple(found.values())
 
 
-def make(bench: Workbench) -> FindingsPanel:
+def create_panel(bench: Workbench) -> FindingsPanel:
     """Create the Findings panel of a window."""
     panel = FindingsPanel(bench.session, bench.settings)
-    panel.counted.connect(lambda title: bench.panels.retitle("findings", title))
-    panel.field_wanted.connect(lambda field: _go_to(bench, field))
-    panel.proposal_accepted.connect(lambda: bench.run("edit.isostatic"))
+    panel.counted.connect(lambda title: bench.panels.set_panel_title("findings", title))
+    panel.field_wanted.connect(lambda field: _go_to_field(bench, field))
+    panel.proposal_accepted.connect(lambda: bench.run_command("edit.isostatic"))
     return panel
 
 
-def _go_to(bench: Workbench, field: str) -> None:
-    bench.panels.show("properties")
-    bench.panels.focus_field(field)
+def _go_to_field(bench: Workbench, field: str) -> None:
+    bench.panels.show_panel("properties")
+    bench.panels.focus_property_field(field)

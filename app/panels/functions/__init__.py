@@ -1,13 +1,13 @@
 """The panel of catalogue functions and their options."""
 
 from app.panels import LEFT, Panel
-from core.later import function
+from core.later import lazy_function
 
 PANEL = Panel(
     "functions",
     "Functions",
     LEFT,
-    function(__name__, "panel.make"),
+    lazy_function(__name__, "panel.create_panel"),
     order=1,
     help=(
         "All functions that can be computed or derived. Choose one, set its options below the list, "

@@ -1,13 +1,13 @@
-"""The Identification panel: parameters estimated from measured data."""
+"""The Identification panel, which estimates parameters from measured data."""
 
 from app.panels import BOTTOM, Panel
-from core.later import function
+from core.later import lazy_function
 
 PANEL = Panel(
     "identification",
     "Identification",
     BOTTOM,
-    function(__name__, "panel.make"),
+    lazy_function(__name__, "panel.create_panel"),
     order=18,
     help=(
         "Estimates parameters of the machine from measured data. Open a trace or choose a run, check the"

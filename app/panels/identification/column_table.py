@@ -1,4 +1,4 @@
-"""Table of a trace's columns: for each column the signal of the machine that it holds and its unit."""
+"""Table of a trace's columns: the signal of the machine assigned to each column, and its unit."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QStringListModel, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidget, QTableWidgetItem
 
-from app.background.slices import slices
-from app.plain_text import as_tip
-from app.widgets.fields.choice_editors import Combo
+from app.background.slices import shared_slices
+from app.plain_text import escape_tip
+from app.widgets.fields.choice_editors import NarrowCombo
 from core.errors import ModelError
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ COLUMN, IS, UNIT = range(3)
 HEADS = ("Column", "Signal", "Unit")
 TIPS = (
     "Name of the column in the file",
-    "Signal of the machine, guessed at first; — means not used",
+    "Signal of the machine, initially guessed from the column name; — means not used",
     "Unit of the column: deg, rad/s, N·mm …; empty: SI",
 )
 UNUSED, CLOCK = "—", "time"
 
 
 class ColumnTable(QTableWidget):
-    """Table with one row per column of a trace. Emits `edited` after every choice of the user."""
+    """Table with one row per column of a trace. Emits `edited` whenever the user changes an assignment."""
 
     edited = Signal()
 
@@ -41,7 +41,7 @@ class ColumnTable(QTableWidget):
         self.setAccessibleName("Columns of the trace")
         self.setHorizontalHeaderLabels(list(HEADS))
         for k, tip in enumerate(TIPS):
-            self.horizontalHeaderItem(k).setToolTip(as_tip(tip))
+            self.horizontalHeaderItem(k).setToolTip(escape_tip(tip))
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(26)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -67,7 +67,7 @@ class ColumnTable(QTableWidget):
 
         self._quiet = True
         self._names, self._numbers = tuple(names), numbers
-        self.offer(mech)
+        self.offer_signals(mech)
         guesses = guess_signals(mech, names)
         clock = next((k for k, name in enumerate(names) if name.split("[")[0].strip().lower() in TIME), 0)
         self.setRowCount(0)
@@ -75,16 +75,18 @@ class ColumnTable(QTableWidget):
         for at, (name, (signal, unit)) in enumerate(zip(names, guesses, strict=True)):
             head = QTableWidgetItem(name)
             head.setFlags(head.flags() & ~Qt.ItemFlag.ItemIsEditable)
-            head.setToolTip(as_tip(name))
+            head.setToolTip(escape_tip(name))
             self.setItem(at, COLUMN, head)
             self.setItem(at, UNIT, QTableWidgetItem(unit or ("s" if at == clock else si_unit(mech, signal))))
         self._quiet = False
-        self._said = self._selectable([CLOCK if at == clock else signal for at, (signal, _) in enumerate(guesses)])
+        self._said = self._selectable_signals(
+            [CLOCK if at == clock else signal for at, (signal, _) in enumerate(guesses)]
+        )
         self._without = list(range(len(guesses)))
-        slices().add(self, self._fill)
+        shared_slices().add(self, self._create_fields)
 
-    def _fill(self, seconds: float) -> bool:
-        """Create fields for the given time, at least one; return True once every row has one."""
+    def _create_fields(self, seconds: float) -> bool:
+        """Create input fields for the given time, at least one; return True once every row has its field."""
         until = monotonic() + seconds
         while self._without:
             self._field_of_row(self._without[0])
@@ -92,17 +94,17 @@ class ColumnTable(QTableWidget):
                 break
         return not self._without
 
-    def _field_of_row(self, at: int) -> Combo:
-        """Return the field of a row, created when needed."""
-        combo: Any = self.cellWidget(at, IS)
+    def _field_of_row(self, row: int) -> NarrowCombo:
+        """Return the input field of a row, creating it if needed."""
+        combo: Any = self.cellWidget(row, IS)
         if combo is None:
-            combo = Combo()
+            combo = NarrowCombo()
             combo.setModel(self._choices)
-            combo.setAccessibleName(f"What {self._names[at]} is")
-            combo.setCurrentText(self._said[at])
-            combo.activated.connect(lambda _: self._on_chosen(at))
-            self.setCellWidget(at, IS, combo)
-            self._without.remove(at)
+            combo.setAccessibleName(f"Signal of column {self._names[row]}")
+            combo.setCurrentText(self._said[row])
+            combo.activated.connect(lambda _: self._on_chosen(row))
+            self.setCellWidget(row, IS, combo)
+            self._without.remove(row)
         return combo
 
     def clear_columns(self) -> None:
@@ -110,8 +112,8 @@ class ColumnTable(QTableWidget):
         self._names, self._numbers, self._said, self._without = (), np.zeros((0, 0)), [], []
         self.setRowCount(0)
 
-    def offer(self, mech: Mechanism) -> None:
-        """Offer the signals of a machine for choice."""
+    def offer_signals(self, mech: Mechanism) -> None:
+        """List the signals of a machine for selection."""
         from core.identification.measured_trace import signal_names
 
         self._mech = mech
@@ -119,19 +121,19 @@ class ColumnTable(QTableWidget):
         places = [f"{name}.position.{axis}" for name in frames for axis in "xyz"]
         sensors = [sensor.name for sensor in mech.model.expanded.sensors]
         self._choices.setStringList([UNUSED, CLOCK, *dict.fromkeys([*signal_names(mech).values(), *sensors, *places])])
-        self._said = self._selectable(self._said)
+        self._said = self._selectable_signals(self._said)
 
-    def _selectable(self, signals: Sequence[str]) -> list[str]:
-        """Return those of the signals that can be chosen."""
+    def _selectable_signals(self, signals: Sequence[str]) -> list[str]:
+        """Return those of the given signals that can be selected."""
         known = set(self._choices.stringList())
         return [each if each in known else UNUSED for each in signals]
 
-    def signal(self, at: int) -> str:
+    def signal(self, row: int) -> str:
         """Return the signal assigned to a row."""
-        combo: Any = self.cellWidget(at, IS)
-        return self._said[at] if combo is None else str(combo.currentText())
+        combo: Any = self.cellWidget(row, IS)
+        return self._said[row] if combo is None else str(combo.currentText())
 
-    def choose(self, column: str, signal: str, unit: str = "") -> None:
+    def assign_signal(self, column: str, signal: str, unit: str = "") -> None:
         """Assign a signal and unit to a column, as the user would."""
         at = self._names.index(column)
         self._field_of_row(at).setCurrentText(signal)
@@ -139,21 +141,22 @@ class ColumnTable(QTableWidget):
         if unit:
             self.item(at, UNIT).setText(unit)
 
-    def signals(self) -> tuple[str, ...]:
+    def assigned_signals(self) -> tuple[str, ...]:
         """Return the signals that are assigned to a column."""
         return tuple(s for at in range(self.rowCount()) if (s := self.signal(at)) not in (UNUSED, CLOCK))
 
-    def check_cell(self, at: int, column: int) -> None:
+    def check_cell(self, row: int, column: int) -> None:
         """Raise KinetostatError naming the column if its unit is not known."""
-        from core.mechanics.elements.recorded_signals import factor_of
+        from core.mechanics.elements.recorded_signals import unit_factor
 
-        if column == UNIT and at < len(self._names) and (unit := self.item(at, UNIT).text().strip()):
-            factor_of(unit, "", self._names[at])
+        if column == UNIT and row < len(self._names) and (unit := self.item(row, UNIT).text().strip()):
+            unit_factor(unit, "", self._names[row])
 
-    def columns(self) -> dict[str, Array]:
-        """Return the columns as arrays by assigned signal, converted from the chosen units. Raises ModelError."""
+    def read_columns(self) -> dict[str, Array]:
+        """Return the columns as arrays by assigned signal, converted to SI from the selected units. Raises
+        ModelError."""
         if not self.rowCount():
-            raise ModelError("There is no trace yet.", where="trace", remedy="Open a file, or choose a run.")
+            raise ModelError("No trace has been read.", where="trace", remedy="Open a file, or choose a run.")
         found: dict[str, Array] = {}
         taken: dict[str, str] = {}
         for at, name in enumerate(self._names):
@@ -181,13 +184,13 @@ class ColumnTable(QTableWidget):
             )
         return found
 
-    def _on_chosen(self, at: int) -> None:
-        """Update the unit after another signal was chosen."""
+    def _on_chosen(self, row: int) -> None:
+        """Update the unit after another signal was selected."""
         from core.identification.measured_trace import si_unit
 
         quiet, self._quiet = self._quiet, True
-        signal = self.signal(at)
-        self.item(at, UNIT).setText("s" if signal == CLOCK else si_unit(self._mech, signal))
+        signal = self.signal(row)
+        self.item(row, UNIT).setText("s" if signal == CLOCK else si_unit(self._mech, signal))
         self._quiet = quiet
         self.edited.emit()
 

@@ -1,5 +1,5 @@
-"""The Identification panel: parameters from a trace, by forces or by a simulated run, and exciting motions; computed in
-the background."""
+"""The Identification panel: estimates parameters from a trace, by inverse dynamics or by fitting a simulated run, and
+designs excitation trajectories; computed in the background."""
 
 from __future__ import annotations
 
@@ -21,27 +21,34 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.background.jobs import Job, Jobs, process_job
+from app.background.jobs import Job, Jobs, build_process_work
 from app.background.signals import Lifetime
-from app.background.slices import slices
-from app.document.revision import State
-from app.document.run_tree import Record
+from app.background.slices import shared_slices
+from app.document.revision import DocumentState
+from app.document.run_tree import RunRecord
 from app.document.session import Session
 from app.panels.identification.column_table import ColumnTable
 from app.panels.identification.pages import ExcitationPage, ForcesPage, RunPage
 from app.panels.identification.shown_results import EstimateTable
 from app.preferences.settings import Settings
-from app.widgets.fields.choice_editors import Combo
-from app.widgets.panel_parts import lay_side_by_side, panel_note, plain_table, push_button, scrolled, with_buttons
+from app.widgets.fields.choice_editors import NarrowCombo
+from app.widgets.panel_parts import (
+    add_button_row,
+    create_panel_note,
+    create_plain_table,
+    create_push_button,
+    lay_side_by_side,
+    wrap_in_scroll_area,
+)
 from app.widgets.quantities.quantity_text import SIUnits, Units
-from app.widgets.refused_texts import RefusedTexts
+from app.widgets.refused_texts import InputChecker
 from core.errors import KinetostatError
 from core.functions.context import Context
 from core.functions.subjects.identification import (
     TRACES,
     excitation_summary,
-    identification_verdict,
-    run_fit_verdict,
+    identification_message,
+    run_fit_message,
 )
 
 if TYPE_CHECKING:
@@ -54,12 +61,12 @@ if TYPE_CHECKING:
 
 FORCES, RUN, MOTION = range(3)
 KINDS = {
-    FORCES: ("Forces of a motion", "Identify"),
-    RUN: ("Run fitted to a trace", "Fit"),
-    MOTION: ("Exciting motion", "Make"),
+    FORCES: ("Inverse dynamics", "Identify"),
+    RUN: ("Fit of a run to a trace", "Fit"),
+    MOTION: ("Exciting motion", "Design"),
 }
 PATIENCE = 10.0
-"""Time after Stop in which a fit or a motion finishes its step, so that the best result so far is kept, s."""
+"""Time after Stop within which a computation can finish its step and return the best result so far, s."""
 LIMIT_HEADS = ("Joint", "From", "To", "Largest speed", "Largest acceleration", "Largest force")
 
 
@@ -79,47 +86,53 @@ class IdentificationPanel(QWidget):
         """Curves that are shown, or will be."""
         self.title = ""
         self._units: Units = settings or SIUnits()
-        self.note = panel_note()
-        self.kind = Combo()
+        self.note = create_panel_note()
+        self.kind = NarrowCombo()
         for kind, (title, _) in KINDS.items():
             self.kind.addItem(title, kind)
         self.kind.setAccessibleName("Identification method")
         self.kind.currentIndexChanged.connect(self._on_kind_changed)
-        self.start_button = push_button("Identify", "Compute in the background", self.start)
-        self.stop_button = push_button("Stop", "Stop; the result of a fit or motion so far is kept", self.stop)
-        self.show_button = push_button("Show", "Add the motion to the list of runs and play it", self.show_motion)
-        self.save_button = push_button("Save trace…", "Write the motion as a CSV file", self._ask_save)
-        self.apply_button = push_button("Apply", "Apply the results to the machine (can be undone)", self.apply)
+        self.start_button = create_push_button("Identify", "Compute in the background", self.start)
+        self.stop_button = create_push_button(
+            "Stop", "Stop; the best result so far of a fit or an exciting motion is kept", self.stop
+        )
+        self.show_button = create_push_button(
+            "Add to runs", "Add the motion to the list of runs and play it", self.add_motion_to_runs
+        )
+        self.save_button = create_push_button("Save trace…", "Write the motion as a CSV file", self._ask_save)
+        self.apply_button = create_push_button(
+            "Apply", "Apply the results to the machine (can be undone)", self.apply_results
+        )
         self._lay_out()
-        self._refused = RefusedTexts(self)
-        self._refused.changed.connect(self.note.hold)
+        self._refused = InputChecker(self)
+        self._refused.changed.connect(self.note.hold_error)
         self._refused.watch_table(self.columns, self.columns.check_cell)
         for page in (self.forces_page, self.run_page, self.motion_page):
-            page.watch(self._refused, session.context)
+            page.mark_unreadable_texts(self._refused, session.context)
         self._life = Lifetime()
-        self._life.listen((session.changed, self._on_machine_changed), (session.runs.changed, self._offer_sources))
+        self._life.listen((session.changed, self._on_machine_changed), (session.runs.changed, self._list_sources))
         if isinstance(settings, Settings):
             self._life.listen((settings.changed, lambda _: self.run_page.vary.refresh_units()))
         self._reset()
 
     def _lay_out(self) -> None:
-        """Lay out the buttons above, then trace, settings and results side by side."""
+        """Arrange the buttons on top and trace, settings and results side by side below."""
         self.forces_page, self.run_page, self.motion_page = ForcesPage(), RunPage(self._units), ExcitationPage()
         self.pages = QStackedWidget()
         for page in (self.forces_page, self.run_page, self.motion_page):
-            self.pages.addWidget(scrolled(page))
-        self.trace_part = self._trace_part()
-        parts, bar = (self.trace_part, self.pages, self._result_part()), (self.kind, 1, self.start_button)
+            self.pages.addWidget(wrap_in_scroll_area(page))
+        self.trace_part = self._build_trace_part()
+        parts, bar = (self.trace_part, self.pages, self._build_result_part()), (self.kind, 1, self.start_button)
         split = lay_side_by_side(self, (*bar, self.stop_button), self.note, parts, (300, 290, 560))
         split.setStretchFactor(2, 1)
 
-    def _trace_part(self) -> QWidget:
-        """Build the part with the trace's source and its columns."""
+    def _build_trace_part(self) -> QWidget:
+        """Build the widget with the source of the trace and its columns."""
         part, row = QWidget(), QHBoxLayout()
-        self.source = Combo()
+        self.source = NarrowCombo()
         self.source.setAccessibleName("Trace")
-        self.source.activated.connect(lambda _: self._source_chosen())
-        self.open_button = push_button("Open…", "Read a trace from a CSV, SIMNON or HDF5 file", self._ask_open)
+        self.source.activated.connect(lambda _: self._on_source_chosen())
+        self.open_button = create_push_button("Open…", "Read a trace from a CSV, SIMNON or HDF5 file", self._ask_open)
         row.setContentsMargins(8, 0, 8, 4)
         row.addWidget(self.source, 1)
         row.addWidget(self.open_button)
@@ -132,14 +145,14 @@ class IdentificationPanel(QWidget):
         column.addWidget(self.columns, 1)
         return part
 
-    def _result_part(self) -> QWidget:
-        """Build the part with estimates and curves, and the buttons for results below."""
+    def _build_result_part(self) -> QWidget:
+        """Build the widget with estimates, curves and the buttons that use the results."""
         self.estimates, self.curves = EstimateTable(), QVBoxLayout()
         self.chart: SignalChart | None = None
         curves = QWidget()
         curves.setLayout(self.curves)
         self.curves.setContentsMargins(0, 0, 0, 0)
-        self.limits = plain_table(LIMIT_HEADS, "Joints of the motion")
+        self.limits = create_plain_table(LIMIT_HEADS, "Joints of the motion")
         self.limits.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         self.limits.horizontalHeader().setStretchLastSection(True)
         self.numbers = QStackedWidget()
@@ -148,12 +161,12 @@ class IdentificationPanel(QWidget):
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.addTab(self.numbers, "Estimates")
         self.tabs.addTab(curves, "Curves")
-        return with_buttons(self.tabs, (self.save_button, self.show_button, self.apply_button))
+        return add_button_row(self.tabs, (self.save_button, self.show_button, self.apply_button))
 
     def close(self) -> None:
         """Disconnect from all signals and stop computing."""
         self.stop()
-        slices().drop(self)
+        shared_slices().drop(self)
         self._life.close()
 
     # -------------------------------------------------------------------------------------------- the machine
@@ -163,18 +176,18 @@ class IdentificationPanel(QWidget):
         self.title = ""
         self.columns.clear_columns()
         self.run_page.show_parameters(self._session.context())
-        self._offer_sources()
+        self._list_sources()
         self._on_kind_changed()
 
-    def _on_machine_changed(self, old: State, new: State) -> None:
+    def _on_machine_changed(self, old: DocumentState, new: DocumentState) -> None:
         if old.model is new.model:
             return
         if not self._applying:
             self._drop_results()
         if self.columns.rowCount():
-            self.columns.offer(self._session.mech)
+            self.columns.offer_signals(self._session.mech)
         self.run_page.show_parameters(self._session.context())
-        self._refused.recheck()
+        self._refused.recheck_refused_texts()
 
     def _on_kind_changed(self) -> None:
         """Update the panel after another identification method was chosen."""
@@ -187,12 +200,12 @@ class IdentificationPanel(QWidget):
         self._drop_results()
 
     def _drop_results(self) -> None:
-        """Drop results that belong to other settings."""
+        """Discard results that belong to other settings."""
         self.identified = self.fitted = self.motion = None
         self.estimates.show_rows(())
         self.limits.setRowCount(0)
         self._show_sheets(())
-        self.note.say("" if self._session.mech.nv else "The machine has no joints yet. Add a joint.", "hint")
+        self.note.show_text("" if self._session.mech.nv else "The machine has no joints yet. Add a joint.", "hint")
         self._enable_buttons()
 
     def _enable_buttons(self) -> None:
@@ -211,8 +224,8 @@ class IdentificationPanel(QWidget):
 
     # ---------------------------------------------------------------------------------------------- the trace
 
-    def _offer_sources(self) -> None:
-        """List the runs of the document and the opened file as sources."""
+    def _list_sources(self) -> None:
+        """List the runs of the document and the opened file as sources of a trace."""
         chosen = self.source.currentData()
         self.source.blockSignals(True)
         self.source.clear()
@@ -225,73 +238,73 @@ class IdentificationPanel(QWidget):
         self.source.setCurrentIndex(max(0, self.source.findData(chosen)))
         self.source.blockSignals(False)
 
-    def _source_chosen(self) -> None:
+    def _on_source_chosen(self) -> None:
         record = next((each for each in self._session.runs.items if each.id == self.source.currentData()), None)
         if record is not None:
-            self._read(record.name, lambda: _columns_of_run(record))
+            self._read_in_background(record.name, lambda: _columns_of_run(record))
 
     def _ask_open(self) -> None:
         folder = str(self._session.folder or "")
         kinds = " ".join(f"*{suffix}" for suffix in TRACES)
         path, _ = QFileDialog.getOpenFileName(self, "Trace", folder, f"Traces ({kinds})")
         if path:
-            self.read(Path(path))
+            self.read_trace(Path(path))
 
-    def read(self, path: Path) -> None:
+    def read_trace(self, path: Path) -> None:
         """Read a trace from a file."""
 
-        def columns() -> tuple[tuple[str, ...], Any]:
-            from core.identification.measured_trace import columns_of
+        def read_columns() -> tuple[tuple[str, ...], Any]:
+            from core.identification.measured_trace import read_columns
 
-            return columns_of(path)
+            return read_columns(path)
 
-        self._read(path.name, columns, path.name)
+        self._read_in_background(path.name, read_columns, path.name)
 
-    def _read(self, name: str, columns: Callable[[], Any], title: str = "") -> None:
+    def _read_in_background(self, name: str, columns: Callable[[], Any], title: str = "") -> None:
         """Read the columns of a source in the background."""
         self._drop_results()
-        self.note.say(f"Reading {name} …", "hint")
+        self.note.show_text(f"Reading {name} …", "hint")
         mech = self._session.mech
 
-        def read(found: tuple[tuple[str, ...], Any]) -> None:
+        def show_columns(found: tuple[tuple[str, ...], Any]) -> None:
             names, numbers = found
             if title:
                 self.title = title
-                self._offer_sources()
+                self._list_sources()
                 self.source.setCurrentIndex(self.source.findData(title))
             self.columns.show_columns(mech, names, numbers)
-            count = len(self.columns.signals())
+            count = len(self.columns.assigned_signals())
             words = f"{len(numbers)} rows, {len(names)} columns; {count} were recognised as signals. Please check them."
-            self.note.say(words, "done" if count else "hint")
+            self.note.show_text(words, "done" if count else "hint")
 
         def work(progress: Any, cancelled: Any) -> tuple[tuple[str, ...], Any]:
             from core.identification import measured_trace  # noqa: F401
 
             return columns()
 
-        self._work("Trace", work, read)
+        self._start_job("Trace", work, show_columns)
 
     # ---------------------------------------------------------------------------------------------- computing
 
     def start(self) -> None:
-        """Compute in the background."""
+        """Start the computation in the background."""
         kind, context = self.kind.currentData(), self._session.context()
         self._stop.clear()
         try:
-            work = (self._forces_work, self._run_work, self._motion_work)[kind](context)
+            work = (self._build_forces_work, self._build_run_work, self._build_excitation_work)[kind](context)
         except KinetostatError as error:
-            self.note.say(str(error), "error")
+            self.note.show_text(str(error), "error")
             return
         self._drop_results()
-        self.note.say("Computing …", "hint")
-        self._work("Identification", work, (self._show_forces, self._show_run, self._show_excitation)[kind])
+        self.note.show_text("Computing …", "hint")
+        self._start_job("Identification", work, (self._show_forces, self._show_run, self._show_excitation)[kind])
 
-    def _work(self, title: str, work: Any, done: Callable[[Any], None]) -> None:
+    def _start_job(self, title: str, work: Any, on_result: Callable[[Any], None]) -> None:
         job = self._job = self._jobs.start(title, work)
-        job.grown.connect(lambda words: self.note.say(str(words), "hint"))
-        job.succeeded.connect(done)
-        job.failed.connect(lambda error: self.note.say(str(error), "error"))
-        job.stopped.connect(lambda: self.note.say("Stopped.", "hint"))
+        job.grown.connect(lambda words: self.note.show_text(str(words), "hint"))
+        job.succeeded.connect(on_result)
+        job.failed.connect(lambda error: self.note.show_text(str(error), "error"))
+        job.stopped.connect(lambda: self.note.show_text("Stopped.", "hint"))
         job.ended.connect(self._on_ended)
         self._enable_buttons()
 
@@ -299,34 +312,34 @@ class IdentificationPanel(QWidget):
         self._job = None
         self._enable_buttons()
 
-    def _asked(self, cancelled: Callable[[], bool]) -> bool:
+    def _should_stop(self, cancelled: Callable[[], bool]) -> bool:
         return self._stop.is_set() or cancelled()
 
-    def _forces_work(self, context: Context) -> Any:
-        options, columns = self.forces_page.options(context), self.columns.columns()
+    def _build_forces_work(self, context: Context) -> Any:
+        options, columns = self.forces_page.options(context), self.columns.read_columns()
         cutoff, p = options.pop("cutoff"), dict(context.p) or None
         return self._in_subprocess(context, "forces", columns=columns, cutoff=cutoff, p=p, options=options)
 
-    def _run_work(self, context: Context) -> Any:
+    def _build_run_work(self, context: Context) -> Any:
         return self._in_subprocess(
-            context, "run", columns=self.columns.columns(), options=self.run_page.options(context)
+            context, "run", columns=self.columns.read_columns(), options=self.run_page.options(context)
         )
 
-    def _motion_work(self, context: Context) -> Any:
+    def _build_excitation_work(self, context: Context) -> Any:
         options = self.motion_page.options(context)
         return self._in_subprocess(context, "motion", p=dict(context.p) or None, options=options)
 
-    def _in_subprocess(self, context: Context, what: str, **asked: Any) -> Any:
+    def _in_subprocess(self, context: Context, function_name: str, **asked: Any) -> Any:
         """Run a function of `core.identification.work` in a subprocess, so that a crashing library does not take the
         window with it."""
 
         def work() -> Any:
             from core.identification import work as works
 
-            _read_results()
-            return partial(getattr(works, what), **asked)
+            _import_result_modules()
+            return partial(getattr(works, function_name), **asked)
 
-        return process_job(self._jobs, context.mech, work, self._asked, PATIENCE)
+        return build_process_work(self._jobs, context.mech, work, self._should_stop, PATIENCE)
 
     def stop(self) -> None:
         """Stop the computation; a search keeps the best result so far."""
@@ -335,10 +348,10 @@ class IdentificationPanel(QWidget):
     # ------------------------------------------------------------------------------------------------ results
 
     def _show_sheets(self, sheets: Sequence[SignalSheet]) -> None:
-        """Show curves, drawn in separate time slices; the chart is created with the first curves."""
+        """Show curves, drawn in time slices; the chart is created when there are curves to show."""
         self._sheets = tuple(sheets)
         if self.chart is not None or sheets:
-            slices().add(self, self._draw_sheets)
+            shared_slices().add(self, self._draw_sheets)
 
     def _draw_sheets(self, seconds: float) -> bool:
         if self.chart is not None:
@@ -350,39 +363,39 @@ class IdentificationPanel(QWidget):
         self.curves.addWidget(self.chart)
         return False
 
-    def _show_forces(self, found: Identification) -> None:
+    def _show_forces(self, result: Identification) -> None:
         from app.panels.identification.shown_results import force_rows, force_sheets
 
-        self.identified = found
-        self.estimates.show_rows(force_rows(found), "Base parameter")
-        self._show_sheets(force_sheets(found))
-        words = identification_verdict(found)
-        self.note.say(words.text, words.severity)
+        self.identified = result
+        self.estimates.show_rows(force_rows(result), "Base parameter")
+        self._show_sheets(force_sheets(result))
+        words = identification_message(result)
+        self.note.show_text(words.text, words.severity)
 
-    def _show_run(self, found: RunFit) -> None:
+    def _show_run(self, result: RunFit) -> None:
         from app.panels.identification.shown_results import run_rows, run_sheets
 
-        self.fitted = found
-        self.estimates.show_rows(run_rows(found), "Parameter")
-        self._show_sheets(run_sheets(found))
-        words = run_fit_verdict(found)
-        self.note.say(words.text, words.severity)
+        self.fitted = result
+        self.estimates.show_rows(run_rows(result), "Parameter")
+        self._show_sheets(run_sheets(result))
+        words = run_fit_message(result)
+        self.note.show_text(words.text, words.severity)
 
-    def _show_excitation(self, found: Excitation) -> None:
+    def _show_excitation(self, result: Excitation) -> None:
         from app.panels.identification.shown_results import excitation_rows, excitation_sheets
 
-        self.motion = found
-        rows = excitation_rows(found)
+        self.motion = result
+        rows = excitation_rows(result)
         self.limits.setRowCount(len(rows))
         for at, row in enumerate(rows):
             for column, text in enumerate(row):
                 self.limits.setItem(at, column, QTableWidgetItem(text))
         self.limits.resizeColumnsToContents()
-        self._show_sheets(excitation_sheets(found))
-        self.note.say(excitation_summary(found), "done")
+        self._show_sheets(excitation_sheets(result))
+        self.note.show_text(excitation_summary(result), "done")
 
-    def show_motion(self) -> None:
-        """Add the exciting motion, or the fitted run, to the list of runs."""
+    def add_motion_to_runs(self) -> None:
+        """Add the excitation trajectory, or the fitted run, to the list of runs."""
         if self.motion is not None:
             self._session.runs.add(self.motion.run(), "Exciting motion")
         elif self.fitted is not None:
@@ -392,20 +405,20 @@ class IdentificationPanel(QWidget):
         folder = str(self._session.folder or "")
         path, _ = QFileDialog.getSaveFileName(self, "Exciting motion", folder, "Traces (*.csv)")
         if path:
-            self.save(Path(path if path.lower().endswith(".csv") else f"{path}.csv"))
+            self.save_motion(Path(path if path.lower().endswith(".csv") else f"{path}.csv"))
 
-    def save(self, path: Path) -> None:
-        """Write the exciting motion as a trace."""
+    def save_motion(self, path: Path) -> None:
+        """Write the excitation trajectory as a trace."""
         if self.motion is None:
             return
         try:
             self.motion.save(path)
         except KinetostatError as error:
-            self.note.say(str(error), "error")
+            self.note.show_text(str(error), "error")
             return
-        self.note.say(f"Wrote {path}.", "done")
+        self.note.show_text(f"Wrote {path}.", "done")
 
-    def apply(self) -> None:
+    def apply_results(self) -> None:
         """Apply the results to the model as one undo step."""
         self._applying = True
         try:
@@ -413,25 +426,25 @@ class IdentificationPanel(QWidget):
                 self._session.preview(parameters=dict(self.fitted.parameters))
                 self._session.commit("Fitted parameters")
             elif self.identified is not None:
-                from core.identification.identify import with_values
+                from core.identification.identify import model_with_values
 
                 parameters, values = self.identified.parameters, self.identified.values
-                self._session.apply("Identified parameters", lambda model: with_values(model, parameters, values))
+                self._session.apply("Identified parameters", lambda model: model_with_values(model, parameters, values))
         finally:
             self._applying = False
 
 
-def _read_results() -> None:
-    """Import the modules that show results in the background, so that the window does not freeze."""
+def _import_result_modules() -> None:
+    """Import the modules that show results in the background, so that showing results does not freeze the window."""
     from app.panels.identification import shown_results, signal_chart  # noqa: F401
 
 
-def _columns_of_run(record: Record) -> tuple[tuple[str, ...], Any]:
-    """Return names and columns of a run, time first."""
+def _columns_of_run(record: RunRecord) -> tuple[tuple[str, ...], Any]:
+    """Return the names and columns of a run, time first."""
     table = list(record.run.table())
     return ("time", *(name for name, _ in table)), np.column_stack([record.run.time, *(each for _, each in table)])
 
 
-def make(bench: Workbench) -> IdentificationPanel:
+def create_panel(bench: Workbench) -> IdentificationPanel:
     """Create the Identification panel of a window."""
     return IdentificationPanel(bench.session, bench.jobs, bench.settings)

@@ -1,4 +1,4 @@
-"""Chart of measured and computed curves over time, with their residual below."""
+"""Chart of measured and computed curves versus time, with their residual below."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.document.run_tree import COLORS
 from app.panels.identification.shown_results import SignalSheet
-from app.widgets.fields.choice_editors import Combo
+from app.widgets.fields.choice_editors import NarrowCombo
 from app.widgets.label import Label
 
 Array = NDArray[np.float64]
@@ -24,7 +24,7 @@ MOST_NAMED = 8
 """Largest number of curves that are named above the chart."""
 
 
-class _Area(pg.PlotWidget):
+class _PlotArea(pg.PlotWidget):
     """Plot area without menus and buttons."""
 
     def __init__(self) -> None:
@@ -40,16 +40,16 @@ class _Area(pg.PlotWidget):
 
 
 class SignalChart(QWidget):
-    """Chart with a choice of signals above the curves; the residual has a separate scale."""
+    """Chart with a signal selector above the curves; the residual has its own scale."""
 
     def __init__(self) -> None:
         super().__init__()
         self.sheets: tuple[SignalSheet, ...] = ()
-        self.choice, self.words = Combo(), Label()
+        self.choice, self.words = NarrowCombo(), Label()
         self.choice.setAccessibleName("Signal")
         self.choice.currentIndexChanged.connect(lambda _: self._paint())
         self.words.setProperty("muted", True)
-        self.upper, self.lower = _Area(), _Area()
+        self.upper, self.lower = _PlotArea(), _PlotArea()
         self.lower.setXLink(self.upper)
         self.names = QHBoxLayout()
         bar = QHBoxLayout()
@@ -67,7 +67,7 @@ class SignalChart(QWidget):
         self.show_sheets(())
 
     def show_sheets(self, sheets: Sequence[SignalSheet]) -> None:
-        """Show these signals; the chosen signal is kept."""
+        """Show these signals; the selected signal is kept if it still exists."""
         title = self.choice.currentText()
         self.sheets = tuple(sheets)
         self.choice.blockSignals(True)
@@ -79,7 +79,7 @@ class SignalChart(QWidget):
         self._paint()
 
     @property
-    def sheet(self) -> SignalSheet | None:
+    def current_sheet(self) -> SignalSheet | None:
         """Return the signal that is drawn."""
         at = self.choice.currentIndex()
         return self.sheets[at] if 0 <= at < len(self.sheets) else None
@@ -96,7 +96,7 @@ class SignalChart(QWidget):
             self._paint()
 
     def _paint(self) -> None:
-        palette, sheet = self.palette(), self.sheet
+        palette, sheet = self.palette(), self.current_sheet
         text, muted = palette.color(QPalette.ColorRole.Text), palette.color(QPalette.ColorRole.PlaceholderText)
         for area in (self.upper, self.lower):
             area.setBackground(palette.color(QPalette.ColorRole.Base))
@@ -120,10 +120,10 @@ class SignalChart(QWidget):
         words: list[tuple[str, str]] = []
         for k, (name, values) in enumerate(sheet.curves):
             color = COLORS[k % len(COLORS)]
-            self._draw(self.upper, sheet.time, values, color)
+            self._draw_curve(self.upper, sheet.time, values, color)
             words.append((name, color))
         if sheet.residual is not None:
-            self._draw(self.lower, sheet.time, sheet.residual, COLORS[len(sheet.curves) % len(COLORS)])
+            self._draw_curve(self.lower, sheet.time, sheet.residual, COLORS[len(sheet.curves) % len(COLORS)])
         self._show_curve_names(words[:MOST_NAMED])
         if sheet.held_from is not None:
             for area in (self.upper, self.lower):
@@ -150,7 +150,7 @@ class SignalChart(QWidget):
             self.names.addWidget(label)
 
     @staticmethod
-    def _draw(area: pg.PlotWidget, time: Array, values: Array, color: str) -> None:
+    def _draw_curve(area: pg.PlotWidget, time: Array, values: Array, color: str) -> None:
         every = max(1, len(time) // MOST_POINTS)
         pen = pg.mkPen(color, width=1.6)
         area.getPlotItem().plot(time[::every], values[::every], pen=pen, connect="finite", antialias=True)

@@ -1,13 +1,13 @@
 """The Log panel."""
 
 from app.panels import BOTTOM, Panel
-from core.later import function
+from core.later import lazy_function
 
 PANEL = Panel(
     "log",
     "Log",
     BOTTOM,
-    function(__name__, "panel.make"),
+    lazy_function(__name__, "panel.create_panel"),
     order=12,
     help=(
         "All messages of this session with their times. A click selects the element that a message "

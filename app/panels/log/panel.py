@@ -1,5 +1,5 @@
-"""The log: every message of the session with its time, to be filtered, copied, and followed to the element it
-concerns."""
+"""The log: every message of the session with its time; messages can be filtered, copied, and traced to the element they
+concern."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.document.revision import Ref
+from app.document.revision import ElementRef
 from app.document.session import Session
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.preferences.icons import icon
 from app.widgets.label import Label, severity_color
-from app.widgets.panel_parts import tool_button
-from app.widgets.plain_keys import FieldKeys, PlainKeys
+from app.widgets.panel_parts import create_icon_button
+from app.widgets.plain_keys import PlainKeyFilter, TextFieldKeyFilter
 from core.model import WORDS, Model
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 EMPTY = "Messages of the program appear here with their time: hints, warnings, errors."
 NONE_FITS = "No message matches the filter."
 MOST = 2000
-"""Largest number of messages kept; the oldest are dropped."""
+"""Largest number of messages kept; the oldest are deleted first."""
 LEVELS = {
-    "Everything": ("done", "hint", "warning", "error"),
+    "All messages": ("done", "hint", "warning", "error"),
     "Warnings and errors": ("warning", "error"),
     "Errors": ("error",),
 }
@@ -48,16 +48,16 @@ _COLLECTIONS = {word: collection for collection, word in WORDS.items()}
 _NAMED = re.compile(rf"\b({'|'.join(_COLLECTIONS)}) '([^']+)'(?:, (\w+))?")
 
 
-class Entry(NamedTuple):
-    """A logged message."""
+class LogEntry(NamedTuple):
+    """A logged message with its time and severity."""
 
     time: datetime
     severity: str
     text: str
 
     @property
-    def line(self) -> str:
-        """Return the message as copied text."""
+    def as_text(self) -> str:
+        """Return the message as a line of text for the clipboard."""
         return f"{self.time:%H:%M:%S}  {self.severity:8} {self.text}"
 
 
@@ -72,17 +72,17 @@ class LogPanel(QWidget):
     ) -> None:
         super().__init__(parent)
         self.session, self._go_to = session, go_to
-        self.entries: list[Entry] = []
+        self.entries: list[LogEntry] = []
         self.level = QComboBox(self)
         self.level.addItems(list(LEVELS))
         self.level.setToolTip("Choose which messages are shown")
         self.level.currentIndexChanged.connect(self.refresh)
-        self.search = QLineEdit(self, placeholderText="Filter: words or names", clearButtonEnabled=True)
+        self.search = QLineEdit(self, placeholderText="Filter by words or names", clearButtonEnabled=True)
         self.search.textChanged.connect(self.refresh)
-        FieldKeys(self.search, self.search.isUndoAvailable)
-        self.copy_button = tool_button("copy", "Copy the messages shown", self.copy)
-        self.clear_button = tool_button("clear", "Clear the log", self.clear)
-        self.list = self._table()
+        TextFieldKeyFilter(self.search, self.search.isUndoAvailable)
+        self.copy_button = create_icon_button("copy", "Copy the messages shown", self.copy)
+        self.clear_button = create_icon_button("clear", "Clear the log", self.clear)
+        self.list = self._build_table()
         self._empty = Label("")
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -101,7 +101,7 @@ class LogPanel(QWidget):
         column.addWidget(self._empty, 1)
         self.refresh()
 
-    def _table(self) -> QTreeWidget:
+    def _build_table(self) -> QTreeWidget:
         table = QTreeWidget(self)
         table.setColumnCount(2)
         table.setHeaderLabels(["Time", "Message"])
@@ -114,19 +114,19 @@ class LogPanel(QWidget):
         table.header().setStretchLastSection(True)
         table.itemClicked.connect(self._on_clicked)
         table.itemActivated.connect(self._on_double_clicked)
-        PlainKeys(table, typing=False)
+        PlainKeyFilter(table, typing=False)
         return table
 
     # ----------------------------------------------------------------------------- messages
 
-    def add(self, severity: str, text: str) -> None:
+    def add_message(self, severity: str, text: str) -> None:
         """Add a message with the current time."""
-        entry = Entry(datetime.now(), severity, text)
+        entry = LogEntry(datetime.now(), severity, text)
         self.entries.append(entry)
         if len(self.entries) > MOST:
             del self.entries[0]
         if self._passes_filter(entry):
-            self._append(entry)
+            self._append_row(entry)
             self._show_rows()
 
     def clear(self) -> None:
@@ -135,16 +135,16 @@ class LogPanel(QWidget):
         self.refresh()
 
     def copy(self) -> None:
-        """Copy the selected messages, or all that are shown, as text, oldest first."""
+        """Copy the selected messages, or all visible ones, as text, oldest first."""
         rows = self.list.selectedItems() or [self.list.topLevelItem(k) for k in range(self.list.topLevelItemCount())]
         chosen = sorted((row.data(0, ENTRY) for row in rows if row is not None), key=lambda entry: entry.time)
-        QGuiApplication.clipboard().setText("\n".join(entry.line for entry in chosen))
+        QGuiApplication.clipboard().setText("\n".join(entry.as_text for entry in chosen))
 
     def refresh(self, *_: object) -> None:
-        """Show the messages that pass the filter and scroll to the newest, which is last."""
+        """Show the messages that pass the filter and scroll to the newest, at the bottom."""
         self.list.clear()
         for entry in filter(self._passes_filter, self.entries):
-            self._append(entry)
+            self._append_row(entry)
         self._show_rows()
 
     def _show_rows(self) -> None:
@@ -154,15 +154,15 @@ class LogPanel(QWidget):
         self._empty.setVisible(not rows)
         self._empty.setText(NONE_FITS if self.entries else EMPTY)
 
-    def _passes_filter(self, entry: Entry) -> bool:
+    def _passes_filter(self, entry: LogEntry) -> bool:
         words = self.search.text().casefold().split()
         return entry.severity in LEVELS[self.level.currentText()] and all(w in entry.text.casefold() for w in words)
 
-    def _append(self, entry: Entry) -> None:
+    def _append_row(self, entry: LogEntry) -> None:
         item = QTreeWidgetItem([f"{entry.time:%H:%M:%S}", " ".join(entry.text.split())])
         item.setData(0, ENTRY, entry)
         item.setIcon(1, icon(entry.severity))
-        item.setToolTip(1, as_tip(f"{entry.severity}: {entry.text}"))
+        item.setToolTip(1, escape_tip(f"{entry.severity}: {entry.text}"))
         item.setForeground(0, QBrush(severity_color("", QGuiApplication.palette())))
         if entry.severity in ("warning", "error"):
             item.setForeground(1, QBrush(severity_color(entry.severity, QGuiApplication.palette())))
@@ -180,32 +180,32 @@ class LogPanel(QWidget):
     # ----------------------------------------------------------------------------- what they speak of
 
     def _on_clicked(self, item: QTreeWidgetItem) -> None:
-        ref, _ = named_in(self.session.model, item.data(0, ENTRY).text)
+        ref, _ = find_named_element(self.session.model, item.data(0, ENTRY).text)
         if ref is not None:
             self.session.select(ref)
 
     def _on_double_clicked(self, item: QTreeWidgetItem) -> None:
-        ref, field = named_in(self.session.model, item.data(0, ENTRY).text)
+        ref, field = find_named_element(self.session.model, item.data(0, ENTRY).text)
         if ref is not None:
             self.session.select(ref)
             self._go_to(field)
 
 
-def named_in(model: Model, text: str) -> tuple[Ref | None, str]:
+def find_named_element(model: Model, text: str) -> tuple[ElementRef | None, str]:
     """Return the first element of the model that a message names, and the field it mentions ('' for none)."""
     for word, name, field in _NAMED.findall(text):
-        ref = Ref(_COLLECTIONS[word], name)
+        ref = ElementRef(_COLLECTIONS[word], name)
         if any(each.name == name for holder in (model, model.expanded) for each in getattr(holder, ref.collection, ())):
             return ref, field
     return None, ""
 
 
-def make(bench: Workbench) -> LogPanel:
+def create_panel(bench: Workbench) -> LogPanel:
     """Create the Log panel of a window."""
 
-    def go_to(field: str) -> None:
-        bench.panels.show("properties")
+    def go_to_field(field: str) -> None:
+        bench.panels.show_panel("properties")
         if field:
-            bench.panels.focus_field(field)
+            bench.panels.focus_property_field(field)
 
-    return LogPanel(bench.session, go_to)
+    return LogPanel(bench.session, go_to_field)

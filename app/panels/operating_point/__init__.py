@@ -1,13 +1,13 @@
 """The Operating Point panel."""
 
 from app.panels import BOTTOM, Panel
-from core.later import function
+from core.later import lazy_function
 
 PANEL = Panel(
     "operating_point",
     "Operating point",
     BOTTOM,
-    function(__name__, "panel.make"),
+    lazy_function(__name__, "panel.create_panel"),
     order=13,
     help=(
         "Finds poses, speeds, forces and parameters at which the machine is in the required steady "

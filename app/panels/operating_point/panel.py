@@ -1,5 +1,5 @@
-"""The Operating Point panel: quantities that are fixed, free or targets; Solve finds the point that satisfies them. The
-question is chosen among those of the document, and saved there."""
+"""The Operating Point panel: a table of quantities that are fixed, free or targets; Solve finds the state that
+satisfies them. Operating points are saved in the document and loaded from it."""
 
 from __future__ import annotations
 
@@ -11,36 +11,37 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.background.jobs import Jobs, process_job
+from app.background.jobs import Jobs, build_process_work
 from app.background.signals import Lifetime
-from app.document.revision import Ref, State, is_present, successor
+from app.document.revision import DocumentState, ElementRef, element_after_edit, is_present
 from app.document.session import Session
 from app.panels.operating_point import point_table
-from app.panels.operating_point.point_table import RowTable
-from app.plain_text import as_tip
+from app.panels.operating_point.point_table import QuantityTable
+from app.plain_text import escape_tip
 from app.preferences.element_icons import collection_icon
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
-from app.widgets.fields.choice_editors import Combo
+from app.widgets.fields.choice_editors import NarrowCombo
 from app.widgets.label import Note
 from app.widgets.options.signal_options import ExampleNames
-from app.widgets.plain_keys import FieldKeys
+from app.widgets.plain_keys import TextFieldKeyFilter
 from app.widgets.quantities.quantity_text import Measure, SIUnits, Units, measure_of
-from app.widgets.refused_texts import RefusedTexts
+from app.widgets.refused_texts import InputChecker
 from core.errors import KinetostatError, ModelError
 from core.functions import Context
 from core.model import WORDS, Trim, TrimRow
 from core.model.edits import edits
 from core.model.fields import Element, Value
-from core.model.trims import dimension_of_signal
+from core.model.trims import signal_dimension
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
-    from core.control.operating_point import Found
+    from core.control.operating_point import OperatingPointResult
 
 
-class QuestionPicker(QWidget):
-    """Combo box of names, in which a new one can be typed, and a Save button that makes one undo step."""
+class SavedElementPicker(QWidget):
+    """Combo box of the names of saved elements, in which a new name can be typed, with a button that saves as one undo
+    step."""
 
     def __init__(
         self,
@@ -57,23 +58,23 @@ class QuestionPicker(QWidget):
         self._make, self._show, self._say = make, show, say
         self._chosen, self._saving = "", False
         self.word = WORDS[collection]
-        self.box = Combo(self)
+        self.box = NarrowCombo(self)
         self.box.setEditable(True)
         self.box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.box.setAccessibleName(f"Name of the {self.word}")
         self.box.setToolTip(
-            as_tip(f"Choose one of the document, or type a name and save these settings as {self.word}")
+            escape_tip(f"Choose one saved in the document, or type a name to save these settings as {self.word}")
         )
         self.box.setMinimumContentsLength(9)
         line = self.box.lineEdit()
         line.setPlaceholderText("Not saved")
         line.returnPressed.connect(self._on_name_entered)
-        FieldKeys(line, line.isUndoAvailable)
-        self.box.activated.connect(lambda _index: self.choose(self.box.currentText()))
+        TextFieldKeyFilter(line, line.isUndoAvailable)
+        self.box.activated.connect(lambda _index: self.load_element(self.box.currentText()))
         self.save_button = QPushButton(
-            "Save", toolTip=as_tip(f"Save these settings in the document as {self.word} of this name")
+            "Save", toolTip=escape_tip(f"Save these settings in the document as {self.word} with this name")
         )
-        self.save_button.clicked.connect(lambda: self.save())
+        self.save_button.clicked.connect(lambda: self.save_element())
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.box, 1)
@@ -87,25 +88,25 @@ class QuestionPicker(QWidget):
         self._life.close()
 
     @property
-    def chosen(self) -> str:
-        """Return the name of the element loaded or saved last; "" for none."""
+    def chosen_name(self) -> str:
+        """Return the name of the element last loaded or saved; "" if there is none."""
         return self._chosen
 
-    def choose(self, name: str) -> None:
-        """Load the element of this name into the panel."""
-        element = self._element_named(name)
+    def load_element(self, name: str) -> None:
+        """Load the saved element of this name into the panel."""
+        element = self._find_element(name)
         if element is None:
             return
         self._chosen = name
         self.box.setCurrentText(name)
         self._show(element)
 
-    def save(self) -> bool:
-        """Save the panel's settings under the name in the box or a new one."""
+    def save_element(self) -> bool:
+        """Save the panel's settings under the name in the box, or under an unused name."""
         name = self.box.currentText().strip() or edits.unused_name(
             self._session.model, self._collection, self.word.replace(" ", "_")
         )
-        there = self._element_named(name)
+        there = self._find_element(name)
         try:
             element = self._make(name)
         except KinetostatError as error:
@@ -128,9 +129,9 @@ class QuestionPicker(QWidget):
     def _on_name_entered(self) -> None:
         """Handle Return: load the element of the typed name, or save the settings under it."""
         name = self.box.currentText().strip()
-        self.choose(name) if self._element_named(name) is not None else self.save()
+        self.load_element(name) if self._find_element(name) is not None else self.save_element()
 
-    def _element_named(self, name: str) -> Element | None:
+    def _find_element(self, name: str) -> Element | None:
         elements = getattr(self._session.model, self._collection)
         return next((each for each in elements if each.name == name), None)
 
@@ -145,31 +146,31 @@ class QuestionPicker(QWidget):
         self.box.setCurrentIndex(self.box.findText(shown))
         self.box.setCurrentText(shown)
 
-    def _on_document_changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: DocumentState, new: DocumentState) -> None:
         if old.model is new.model:
             return
         before = self._chosen
-        now = successor(old.model, new.model, Ref(self._collection, before)) if before else None
+        now = element_after_edit(old.model, new.model, ElementRef(self._collection, before)) if before else None
         self._chosen = "" if now is None else now.name
         self._update_names()
         if self._saving or now is None:
             return
         was = next((each for each in getattr(old.model, self._collection) if each.name == before), None)
-        element = self._element_named(self._chosen)
+        element = self._find_element(self._chosen)
         if element is not None and element != was:
             self._show(element)
 
-    def _on_selected(self, ref: Ref | None) -> None:
+    def _on_selected(self, ref: ElementRef | None) -> None:
         if ref is not None and ref.collection == self._collection and ref.name != self._chosen:
-            self.choose(ref.name if is_present(self._session.model, ref) else "")
+            self.load_element(ref.name if is_present(self._session.model, ref) else "")
 
 
 MOST_FIRST = 12
-"""Largest number of speeds of a machine for which all coordinates and joint forces have a row from the start."""
+"""Largest number of speeds of a machine for which all coordinates and joint forces are listed initially."""
 
 
 class OperatingPointPanel(QWidget):
-    """Table of quantities, a line that adds a quantity, and buttons for the point that was found."""
+    """Table of quantities, a field that adds a quantity, and buttons that use the operating point found."""
 
     def __init__(
         self,
@@ -183,25 +184,48 @@ class OperatingPointPanel(QWidget):
         display units, default SI."""
         super().__init__()
         self._session, self._jobs, self._choose, self._begin_with = session, jobs, choose_function, begin_with
-        self.found: Found | None = None
+        self.found: OperatingPointResult | None = None
         self._names: tuple[str, ...] = ()
-        self.table = RowTable(settings or SIUnits(), self._measure_of)
+        self.table = QuantityTable(settings or SIUnits(), self._quantity_dimension)
         self.note = Note()
         self.name = QLineEdit()
         self.name.setAccessibleName("Quantity to add")
-        self.name.returnPressed.connect(self.add)
+        self.name.returnPressed.connect(self.add_quantity)
         self.name.textEdited.connect(self._set_up_completion)
-        self.solve_button = self._button("Solve", "Find the point (Ctrl+Enter)", self.solve)
-        self.use_button = self._button("Use as pose", "Move the machine to the point (can be undone)", self.use)
-        self.start_button = self._button(
+        self.solve_button = self._create_button("Solve", "Find the point (Ctrl+Enter)", self.solve)
+        self.use_button = self._create_button(
+            "Use as pose", "Move the machine to the point (can be undone)", self.apply_point
+        )
+        self.start_button = self._create_button(
             "Use as start",
             ("Start the next run with the point's pose, speeds and joint forces (the pose can be undone)"),
             self.use_as_start,
         )
-        self.linear_button = self._button(
+        self.linear_button = self._create_button(
             "Linearise here", ("Linearise the equations of motion about this point"), self.linearise
         )
-        self.picker = QuestionPicker(session, "operating_points", self.asked, self.show_point, self.note.say)
+        self.picker = SavedElementPicker(
+            session, "operating_points", self.build_trim, self.show_point, self.note.show_text
+        )
+        self._lay_out()
+        shortcut = QShortcut(QKeySequence("Ctrl+Return"), self)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.activated.connect(self.solve)
+        self.table.edited.connect(self._drop_result)
+        self._refused = InputChecker(self)
+        self._refused.watch_table(
+            self.table, lambda at, column: self.table.check_cell(at, column, self._parameter_values())
+        )
+        self._refused.changed.connect(self.note.hold_error)
+        self.table.edited.connect(self._refused.recheck_refused_texts)
+        self._life = Lifetime()
+        self._life.listen((session.changed, self._on_machine_changed))
+        if isinstance(settings, Settings):
+            self._life.listen((settings.changed, lambda _: self.table.refresh_units(self._parameter_values())))
+        self._fill_rows()
+
+    def _lay_out(self) -> None:
+        """Arrange the fields and buttons above the table."""
         which, bar = QHBoxLayout(), QHBoxLayout()
         which.setContentsMargins(8, 6, 8, 0)
         which.addWidget(self.picker, 1)
@@ -218,36 +242,23 @@ class OperatingPointPanel(QWidget):
         column.addWidget(self.note)
         self.note.setContentsMargins(8, 0, 8, 4)
         column.addWidget(self.table, 1)
-        shortcut = QShortcut(QKeySequence("Ctrl+Return"), self)
-        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        shortcut.activated.connect(self.solve)
-        self.table.edited.connect(self._drop_result)
-        self._refused = RefusedTexts(self)
-        self._refused.watch_table(self.table, lambda at, column: self.table.check(at, column, self._values()))
-        self._refused.changed.connect(self.note.hold)
-        self.table.edited.connect(self._refused.recheck)
-        self._life = Lifetime()
-        self._life.listen((session.changed, self._on_machine_changed))
-        if isinstance(settings, Settings):
-            self._life.listen((settings.changed, lambda _: self.table.refresh_units(self._values())))
-        self._fill_rows()
 
     def close(self) -> None:
         """Disconnect from all signals."""
         self.picker.close()
         self._life.close()
 
-    def _button(self, title: str, tip: str, pressed: Callable[[], object]) -> QPushButton:
-        button = QPushButton(title, toolTip=as_tip(tip))
-        button.clicked.connect(lambda: pressed())
+    def _create_button(self, title: str, tip: str, on_press: Callable[[], object]) -> QPushButton:
+        button = QPushButton(title, toolTip=escape_tip(tip))
+        button.clicked.connect(lambda: on_press())
         return button
 
     # ------------------------------------------------------------------------------------------------ rows
 
-    def _measure_of(self, name: str) -> Measure:
-        return measure_of(dimension_of_signal(self._session.model, name))
+    def _quantity_dimension(self, name: str) -> Measure:
+        return measure_of(signal_dimension(self._session.model, name))
 
-    def _values(self) -> dict[str, float]:
+    def _parameter_values(self) -> dict[str, float]:
         """Return the current values of all parameters."""
         return dict(self._session.model.values(dict(self._session.p) or None))
 
@@ -259,7 +270,7 @@ class OperatingPointPanel(QWidget):
         self.table.show_rows(first, rows)
         self._reset_result()
         if mech.nv > MOST_FIRST:
-            self.note.say(f"This machine has {mech.nv} speeds: add the quantities that matter, by their names.", "hint")
+            self.note.show_text(f"This machine has {mech.nv} speeds: add the relevant quantities by name.", "hint")
 
     def _reset_result(self) -> None:
         """Discard the result after a change of rows or machine."""
@@ -268,37 +279,44 @@ class OperatingPointPanel(QWidget):
         self._show_examples()
         self._drop_result()
         if not self._session.mech.nv:
-            self.note.say("The machine has no joints yet. Add a joint; its coordinate and force will be listed here.")
+            self.note.show_text(
+                "The machine has no joints yet. Add a joint; its coordinate and force will be listed here."
+            )
 
     def _show_examples(self) -> None:
         """Show examples of quantities that can be added for this machine."""
-        names = ExampleNames.of(self._session.mech)
-        self.name.setPlaceholderText(names.hint("{frame}.position.z", "{joint}.tau", begin="Add a quantity"))
+        names = ExampleNames.from_machine(self._session.mech)
+        self.name.setPlaceholderText(names.format_hint("{frame}.position.z", "{joint}.tau", prefix="Add a quantity"))
 
-    def asked(self, name: str) -> Trim:
-        """Return the table's contents as an operating point of the document. Raises ModelError naming the row."""
-        return Trim(name=name, rows=tuple(self.table.elements(self._values())), description=self._notes(name))
+    def build_trim(self, name: str) -> Trim:
+        """Return the table's contents as an operating point to be stored in the document. Raises ModelError naming the
+        row."""
+        return Trim(
+            name=name,
+            rows=tuple(self.table.build_trim_rows(self._parameter_values())),
+            description=self._saved_description(name),
+        )
 
-    def _notes(self, name: str) -> str:
+    def _saved_description(self, name: str) -> str:
         points = self._session.model.operating_points
         return next((point.description for point in points if point.name == name), "")
 
     def show_point(self, point: Trim) -> None:
-        """Show the settings of an operating point of the document; coordinates and joint forces always have rows."""
+        """Show an operating point stored in the document; coordinates and joint forces are always listed."""
         self._fill_rows(point.rows)
 
-    def _on_machine_changed(self, old: State, new: State) -> None:
+    def _on_machine_changed(self, old: DocumentState, new: DocumentState) -> None:
         if old.model is new.model or old.model.machine == new.model.machine:
             return
-        self._refused.recheck()
+        self._refused.recheck_refused_texts()
         known = {f"{name}.q" for name in self._session.mech.q_names} | {f"{v}.tau" for v in self._session.mech.v_names}
-        shown = {row.name for row in self.table.rows()}
+        shown = {row.name for row in self.table.row_texts()}
         if not shown & known or not {name for name in shown if name.endswith((".q", ".tau"))} <= known:
             self._fill_rows()
         else:
             self._reset_result()
 
-    def names(self) -> tuple[str, ...]:
+    def quantity_names(self) -> tuple[str, ...]:
         """Return the names of all quantities of the machine."""
         if not self._names:
             from core.control.operating_point import OperatingPoint
@@ -309,84 +327,88 @@ class OperatingPointPanel(QWidget):
     def _set_up_completion(self) -> None:
         """Set up completion of names from their first letter."""
         if self.name.completer() is None:
-            completer = QCompleter(list(self.names()), self.name)
+            completer = QCompleter(list(self.quantity_names()), self.name)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             completer.popup().setObjectName("completions")
             self.name.setCompleter(completer)
 
-    def add(self) -> None:
-        """Add a row for the typed quantity if the machine has it."""
+    def add_quantity(self) -> None:
+        """Add a row for the typed quantity if the machine has such a quantity."""
         from core.control.operating_point import OperatingPoint
 
         name = self.name.text().strip()
         if not name:
             return
-        if name in (row.name for row in self.table.rows()):
-            self.note.say(f"'{name}' already has a row.", "hint")
+        if name in (row.name for row in self.table.row_texts()):
+            self.note.show_text(f"'{name}' already has a row.", "hint")
             return
         try:
             OperatingPoint(self._session.mech)[name]
         except KinetostatError as error:
-            self.note.say(str(error), "error")
+            self.note.show_text(str(error), "error")
             return
-        self.table.add(name)
+        self.table.add_quantity(name)
         self.name.clear()
-        self.note.say("")
+        self.note.show_text("")
 
     def _drop_result(self) -> None:
-        """Drop a result that belongs to other settings."""
+        """Discard a result that belongs to other settings."""
         self.found = None
         self.use_button.setEnabled(False)
         self.start_button.setEnabled(False)
         self.linear_button.setEnabled(False)
-        self.table.show_found(lambda _: point_table.NOTHING)
-        self.note.say("")
+        self.table.show_solution(lambda _: point_table.NOTHING)
+        self.note.show_text("")
 
     # ---------------------------------------------------------------------------------------------- solving
 
     def solve(self) -> None:
-        """Find the point in the background."""
+        """Find the operating point in the background."""
         context = self._session.context()
         try:
-            problem = problem_of(context, self.table.elements(self._values()))
+            problem = build_trim_problem(context, self.table.build_trim_rows(self._parameter_values()))
         except KinetostatError as error:
-            self.note.say(str(error), "error")
+            self.note.show_text(str(error), "error")
             return
         self.solve_button.setEnabled(False)
-        job = self._jobs.start("Operating point", process_job(self._jobs, context.mech, lambda: problem.work()))
+        job = self._jobs.start("Operating point", build_process_work(self._jobs, context.mech, lambda: problem.work()))
         job.succeeded.connect(self._on_solved)
-        job.failed.connect(lambda error: self.note.say(str(error), "error"))
+        job.failed.connect(lambda error: self.note.show_text(str(error), "error"))
         job.ended.connect(lambda: self.solve_button.setEnabled(True))
 
-    def _on_solved(self, found: Found) -> None:
-        self.found = found
-        self.table.show_found(lambda name: _result_of_row(found, name))
-        self.note.say(found.verdict, "error" if not found.solved else "done" if found.stable else "hint")
+    def _on_solved(self, solution: OperatingPointResult) -> None:
+        self.found = solution
+        self.table.show_solution(lambda name: _result_of_row(solution, name))
+        self.note.show_text(
+            solution.summary_text, "error" if not solution.solved else "done" if solution.stable else "hint"
+        )
         self.use_button.setEnabled(True)
         for button in (self.start_button, self.linear_button):
-            button.setEnabled(found.solved)
+            button.setEnabled(solution.solved)
 
-    def _parameters(self, found: Found) -> dict[str, float]:
+    def _solved_parameters(self, solution: OperatingPointResult) -> dict[str, float]:
         known = self._session.edited_parameters
         return {
-            name: value for name, value in found.parameters.items() if name in known and abs(value - known[name]) > 0.0
+            name: value
+            for name, value in solution.parameters.items()
+            if name in known and abs(value - known[name]) > 0.0
         }
 
-    def use(self) -> None:
-        """Commit pose and parameters of the point as one undo step."""
+    def apply_point(self) -> None:
+        """Apply pose and parameters of the operating point as one undo step."""
         if self.found is None or len(self.found.q) != self._session.mech.nq:
             return
         found = self.found
-        self._session.preview(q=found.q, parameters=self._parameters(found) or None)
+        self._session.preview(q=found.q, parameters=self._solved_parameters(found) or None)
         self._session.commit("Operating point")
 
     def use_as_start(self) -> None:
-        """Go to the point; the next run starts with its speeds and joint forces."""
+        """Move to the operating point; the next run starts with its speeds and joint forces."""
         found = self.found
         if found is None or len(found.q) != self._session.mech.nq:
             return
-        self.use()
+        self.apply_point()
         names = found.mech.v_names
         speeds = {name: float(value) for name, value in zip(names, found.v, strict=True) if value}
         forces = {name: float(value) for name, value in zip(names, found.tau, strict=True) if value}
@@ -397,63 +419,63 @@ class OperatingPointPanel(QWidget):
                 f"The next run starts with this pose, these speeds and joint forces; {', '.join(others)} "
                 "cannot be set for runs."
             )
-            self.note.say(words, "hint")
+            self.note.show_text(words, "hint")
         else:
-            self.note.say("The next run starts here: see Simulation.", "done")
+            self.note.show_text("The next run starts here: see Simulation.", "done")
 
     def linearise(self) -> None:
-        """Go to the point and open the linearisation function."""
-        self.use()
+        """Move to the operating point and open the linearisation function."""
+        self.apply_point()
         self._choose("linear_system")
 
 
-def problem_of(context: Context, rows: list[TrimRow]) -> Any:
-    """Return the trim problem that the rows describe. Raises ModelError naming the row."""
+def build_trim_problem(context: Context, rows: list[TrimRow]) -> Any:
+    """Return the trim problem described by the rows. Raises ModelError naming the row."""
     from core.control.operating_point import OperatingPoint
     from core.functions.options import SignalValues
 
     option = SignalValues("rows", "Rows")
     op = OperatingPoint(context.mech, context.q, p=dict(context.p) or None, t=context.t)
 
-    def number(row: TrimRow, value: Value | None, missing: float) -> float:
+    def read_number(row: TrimRow, value: Value | None, default: float) -> float:
         try:
-            return missing if value is None else option.number(row.quantity, value, context)
+            return default if value is None else option.parse_signal_value(row.quantity, value, context)
         except ModelError as error:
             remedy = error.remedy or "Enter a number, optionally with a unit."
             raise ModelError(error.what, where=f"row '{row.quantity}'", remedy=remedy) from None
 
     for row in rows:
         if row.role == "fixed":
-            op[row.quantity].fixed(None if row.value is None else number(row, row.value, math.nan))
+            op[row.quantity].fixed(None if row.value is None else read_number(row, row.value, math.nan))
         elif row.role == "target":
-            op[row.quantity].target(number(row, row.value, math.nan), number(row, row.weight, 1.0))
+            op[row.quantity].target(read_number(row, row.value, math.nan), read_number(row, row.weight, 1.0))
         elif row.role == "free":
-            op[row.quantity].free(number(row, row.minimum, -math.inf), number(row, row.maximum, math.inf))
+            op[row.quantity].free(read_number(row, row.minimum, -math.inf), read_number(row, row.maximum, math.inf))
         elif row.role == "steady":
             op[row.quantity].steady()
     return op
 
 
-def _result_of_row(found: Found, name: str) -> point_table.Found:
-    """Return the result for a row."""
-    system = found.system
-    values = dict(zip(system.state_names, map(float, system.x0), strict=True)) | dict(found.values)
-    mech = found.mech
+def _result_of_row(solution: OperatingPointResult, name: str) -> point_table.QuantitySolution:
+    """Return the solution for the quantity of a row."""
+    system = solution.system
+    values = dict(zip(system.state_names, map(float, system.x0), strict=True)) | dict(solution.values)
+    mech = solution.mech
     if name.endswith(".q") and name[:-2] in mech.q_names:
-        values[name] = float(found.q[mech.q_names.index(name[:-2])])
+        values[name] = float(solution.q[mech.q_names.index(name[:-2])])
     if name.endswith(".tau") and name[:-4] in mech.v_names:
-        values.setdefault(name, float(found.tau[mech.v_names.index(name[:-4])]))
-    off = found.residuals.get(name)
+        values.setdefault(name, float(solution.tau[mech.v_names.index(name[:-4])]))
+    off = solution.residuals.get(name)
     holds = off is None or abs(off) <= 1e-8 * max(1.0, abs(values.get(name, 0.0)))
-    return point_table.Found(values.get(name), off, holds)
+    return point_table.QuantitySolution(values.get(name), off, holds)
 
 
-def make(bench: Workbench) -> OperatingPointPanel:
+def create_panel(bench: Workbench) -> OperatingPointPanel:
     """Create the Operating Point panel of a window."""
 
-    def begin_with(speeds: Mapping[str, float], forces: Mapping[str, float]) -> None:
-        bench.runs.simulation.choose(start="pose", speeds=dict(speeds), forces=dict(forces))
+    def start_run_with(speeds: Mapping[str, float], forces: Mapping[str, float]) -> None:
+        bench.runs.simulation.change_settings(start="pose", speeds=dict(speeds), forces=dict(forces))
 
     return OperatingPointPanel(
-        bench.session, bench.jobs, lambda function: bench.panels.choose_function(function), begin_with, bench.settings
+        bench.session, bench.jobs, lambda function: bench.panels.open_function(function), start_run_with, bench.settings
     )

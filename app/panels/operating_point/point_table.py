@@ -1,4 +1,4 @@
-"""Table of an operating point: one quantity per row, with its requirement and the solution, in display units."""
+"""Table of an operating point: one quantity per row, with its requirement and its solution, in display units."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QBrush
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidget, QTableWidgetItem
 
-from app.plain_text import as_tip
-from app.widgets.fields.choice_editors import Combo
+from app.plain_text import escape_tip
+from app.widgets.fields.choice_editors import NarrowCombo
 from app.widgets.label import severity_color
-from app.widgets.number_table import ShownUnits
-from app.widgets.quantities.quantity_text import PLAIN, Measure, Units, quantity, read
+from app.widgets.number_table import DisplayedUnits
+from app.widgets.quantities.quantity_text import PLAIN, Measure, Units, format_quantity, read
 from core.errors import KinetostatError, ModelError
 from core.model import TrimRow
 from core.model.fields import Value
 
 QUANTITY, ROLE, VALUE, LOW, HIGH, WEIGHT, FOUND, OFF = range(8)
-HEADS = ("Quantity", "Role", "Value", "Minimum", "Maximum", "Weight", "Found", "Off by")
+HEADS = ("Quantity", "Role", "Value", "Minimum", "Maximum", "Weight", "Solution", "Deviation")
 TIPS = (
     "joint.q, joint.v, joint.a; inputs as joint.tau; parameters; any channel, or a formula of channels",
     ("Fixed: has this value. Free: is solved for. Target: as close as possible. Steady: does not change. —: as it is"),
@@ -28,17 +28,17 @@ TIPS = (
     "Bound of a free quantity",
     "Weight of competing targets; empty: 1",
     "Value found by Solve",
-    "Found minus required value",
+    "Solution minus required value",
 )
 ROLES = ("", "fixed", "free", "target", "steady")
 TITLES = {"": "—", "fixed": "Fixed", "free": "Free", "target": "Target", "steady": "Steady"}
 TEXTS = {"fixed": (VALUE,), "free": (LOW, HIGH), "target": (VALUE, WEIGHT), "steady": (), "": ()}
-"""Columns that are used for each role."""
+"""Columns that each role uses."""
 _COLUMNS = (VALUE, LOW, HIGH, WEIGHT)
 
 
-class Asked(NamedTuple):
-    """One row as its cells state it, from quantity to weight."""
+class QuantityRowText(NamedTuple):
+    """Texts in the cells of one row, from quantity to weight."""
 
     name: str
     role: str
@@ -48,8 +48,8 @@ class Asked(NamedTuple):
     weight: str = ""
 
 
-class Found(NamedTuple):
-    """Solution for a quantity, SI: its value, its deviation from the requirement, and whether the requirement is
+class QuantitySolution(NamedTuple):
+    """Solution for one quantity, SI: its value, its deviation from the requirement, and whether the requirement is
     met."""
 
     value: float | None
@@ -57,14 +57,14 @@ class Found(NamedTuple):
     holds: bool
 
 
-NOTHING = Found(None, None, True)
+NOTHING = QuantitySolution(None, None, True)
 DIGITS, FOUND_DIGITS, OFF_DIGITS = 8, 6, 4
 _FIELDS = {VALUE: "value", LOW: "minimum", HIGH: "maximum", WEIGHT: "weight"}
 _WRITTEN = Qt.ItemDataRole.UserRole
-"""Item role of cells that were not typed: their text and the document's value it represents."""
+"""Item role of cells filled by the program: their text and the value of the document that it stands for."""
 
 
-class RowTable(QTableWidget):
+class QuantityTable(QTableWidget):
     """Table of quantities. Emits `edited` after every edit of the user."""
 
     edited = Signal()
@@ -73,11 +73,11 @@ class RowTable(QTableWidget):
         """Create the table. measure_of(name) : physical dimension of a quantity."""
         super().__init__(0, len(HEADS))
         self._units, self._measure_of = units, measure_of
-        self._shown = ShownUnits.of(units)
-        self._found_of: Callable[[str], Found] = lambda _: NOTHING
+        self._shown = DisplayedUnits.copy_from(units)
+        self._found_of: Callable[[str], QuantitySolution] = lambda _: NOTHING
         self.setHorizontalHeaderLabels(list(HEADS))
         for k, tip in enumerate(TIPS):
-            self.horizontalHeaderItem(k).setToolTip(as_tip(tip))
+            self.horizontalHeaderItem(k).setToolTip(escape_tip(tip))
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(26)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -91,20 +91,20 @@ class RowTable(QTableWidget):
         self.itemChanged.connect(self._on_item_changed)
 
     def show_rows(self, names: Iterable[str], rows: Iterable[TrimRow] = ()) -> None:
-        """Show these quantities with the requirements of the document, and further quantities that have
+        """List these quantities with the requirements of the document, then further quantities that have
         requirements."""
-        self._shown = ShownUnits.of(self._units)
+        self._shown = DisplayedUnits.copy_from(self._units)
         asked = {row.quantity: row for row in rows}
         self._quiet = True
         self.setRowCount(0)
         for name in names:
-            self.add(name, asked.pop(name, None))
+            self.add_quantity(name, asked.pop(name, None))
         for name, row in asked.items():
-            self.add(name, row)
+            self.add_quantity(name, row)
         self._quiet = False
 
-    def add(self, name: str, row: TrimRow | None = None) -> None:
-        """Add a row for a quantity, with its requirement."""
+    def add_quantity(self, name: str, row: TrimRow | None = None) -> None:
+        """Add a row for a quantity, with its requirement if it has one."""
         quiet, self._quiet = self._quiet, True
         at = self.rowCount()
         self.insertRow(at)
@@ -115,9 +115,9 @@ class RowTable(QTableWidget):
             self.setItem(at, column, item)
             if row is not None and column in TEXTS[row.role]:
                 value = getattr(row, _FIELDS[column])
-                self._write(at, column, None if column == WEIGHT and value == 1.0 else value)
-        self.item(at, QUANTITY).setToolTip(as_tip(name))
-        combo = Combo()
+                self._write_cell(at, column, None if column == WEIGHT and value == 1.0 else value)
+        self.item(at, QUANTITY).setToolTip(escape_tip(name))
+        combo = NarrowCombo()
         for role in ROLES:
             if role != "steady" or name.endswith(".v"):
                 combo.addItem(TITLES[role], role)
@@ -128,16 +128,16 @@ class RowTable(QTableWidget):
         self._enable_cells(at)
         self._quiet = quiet
 
-    def rows(self) -> list[Asked]:
-        """Return the rows as currently shown."""
-        return [self._row(at) for at in range(self.rowCount())]
+    def row_texts(self) -> list[QuantityRowText]:
+        """Return the texts of all rows."""
+        return [self._row_text(at) for at in range(self.rowCount())]
 
-    def role(self, at: int) -> str:
-        """Return the role (fixed, free or target) of a row."""
-        combo = self.cellWidget(at, ROLE)
-        return str(combo.currentData()) if isinstance(combo, Combo) else ""
+    def role(self, row: int) -> str:
+        """Return the role (fixed, free, target …) of a row."""
+        combo = self.cellWidget(row, ROLE)
+        return str(combo.currentData()) if isinstance(combo, NarrowCombo) else ""
 
-    def choose(self, name: str, role: str, value: str = "") -> None:
+    def set_role(self, name: str, role: str, value: str = "") -> None:
         """Set the role and value of a quantity, as the user would."""
         at = next(k for k in range(self.rowCount()) if self.item(k, QUANTITY).text() == name)
         combo: Any = self.cellWidget(at, ROLE)
@@ -146,95 +146,97 @@ class RowTable(QTableWidget):
         self._enable_cells(at)
         self.edited.emit()
 
-    def show_found(self, found_of: Callable[[str], Found]) -> None:
-        """Show the solution, given by names of quantities."""
-        self._found_of = found_of
+    def show_solution(self, find_solution: Callable[[str], QuantitySolution]) -> None:
+        """Show the solution; the function returns it for a quantity's name."""
+        self._found_of = find_solution
         self._quiet = True
         for at in range(self.rowCount()):
-            name = self._text(at, QUANTITY)
-            found, measure = found_of(name), self._measure_of(name)
+            name = self._cell_text(at, QUANTITY)
+            found, measure = find_solution(name), self._measure_of(name)
             off = 0.0 if found.holds and found.off is not None else found.off
             for column, value, digits in ((FOUND, found.value, FOUND_DIGITS), (OFF, off, OFF_DIGITS)):
-                self.item(at, column).setText("" if value is None else quantity(value, measure, self._shown, digits))
+                self.item(at, column).setText(
+                    "" if value is None else format_quantity(value, measure, self._shown, digits)
+                )
             color = self.palette().text().color() if found.holds else severity_color("error", self.palette())
             self.item(at, OFF).setForeground(QBrush(color))
         self._quiet = False
 
     def refresh_units(self, values: Mapping[str, float]) -> None:
         """Convert the numbers after a change of display units. values : parameter values."""
-        if self._shown == ShownUnits.of(self._units):
+        if self._shown == DisplayedUnits.copy_from(self._units):
             return
         held = {}
         for at in range(self.rowCount()):
             for column in _COLUMNS:
                 try:
-                    held[at, column] = self._value(at, column, values)
+                    held[at, column] = self._cell_value(at, column, values)
                 except KinetostatError:
                     continue  # what cannot be read stays as it is typed, and is told when it is asked for
-        self._shown = ShownUnits.of(self._units)
+        self._shown = DisplayedUnits.copy_from(self._units)
         self._quiet = True
         for (at, column), value in held.items():
-            self._write(at, column, value)
+            self._write_cell(at, column, value)
         self._quiet = False
-        self.show_found(self._found_of)
+        self.show_solution(self._found_of)
 
-    def elements(self, values: Mapping[str, float]) -> list[TrimRow]:
-        """Return the requirements as elements of the document. values : parameter values. Raises ModelError naming the
+    def build_trim_rows(self, values: Mapping[str, float]) -> list[TrimRow]:
+        """Return the requirements as elements for the document. values : parameter values. Raises ModelError naming the
         row."""
-        return [self._element(at, values) for at in range(self.rowCount()) if self.role(at)]
+        return [self._build_trim_row(at, values) for at in range(self.rowCount()) if self.role(at)]
 
-    def _element(self, at: int, values: Mapping[str, float]) -> TrimRow:
-        name, role = self._text(at, QUANTITY), self.role(at)
+    def _build_trim_row(self, row: int, values: Mapping[str, float]) -> TrimRow:
+        name, role = self._cell_text(row, QUANTITY), self.role(row)
         try:
-            read = {_FIELDS[column]: self._value(at, column, values) for column in TEXTS[role]}
+            read = {_FIELDS[column]: self._cell_value(row, column, values) for column in TEXTS[role]}
             return TrimRow(quantity=name, role=role, **{field: x for field, x in read.items() if x is not None})
         except KinetostatError as error:
             raise _error_of_row(name, error) from None
 
-    def check(self, at: int, column: int, values: Mapping[str, float]) -> None:
-        """Raise ModelError naming the row if the role uses a cell whose text cannot be read."""
-        if column in TEXTS[self.role(at)]:
+    def check_cell(self, row: int, column: int, values: Mapping[str, float]) -> None:
+        """Raise ModelError naming the row if a cell that the role uses cannot be read."""
+        if column in TEXTS[self.role(row)]:
             try:
-                self._value(at, column, values)
+                self._cell_value(row, column, values)
             except KinetostatError as error:
-                raise _error_of_row(self._text(at, QUANTITY), error) from None
+                raise _error_of_row(self._cell_text(row, QUANTITY), error) from None
 
-    def _measure(self, at: int, column: int) -> Measure:
-        return PLAIN if column == WEIGHT else self._measure_of(self._text(at, QUANTITY))
+    def _cell_dimension(self, row: int, column: int) -> Measure:
+        return PLAIN if column == WEIGHT else self._measure_of(self._cell_text(row, QUANTITY))
 
-    def _write(self, at: int, column: int, value: Value | None) -> None:
+    def _write_cell(self, row: int, column: int, value: Value | None) -> None:
         """Write a value of the document into a cell; formulas stay as they are."""
         text = "" if value is None else value
         if not isinstance(text, str):
-            text = quantity(text, self._measure(at, column), self._shown, DIGITS)
-        self.item(at, column).setText(text)
-        self.item(at, column).setData(_WRITTEN, (text, value))
+            text = format_quantity(text, self._cell_dimension(row, column), self._shown, DIGITS)
+        self.item(row, column).setText(text)
+        self.item(row, column).setData(_WRITTEN, (text, value))
 
-    def _value(self, at: int, column: int, values: Mapping[str, float]) -> Value | None:
+    def _cell_value(self, row: int, column: int, values: Mapping[str, float]) -> Value | None:
         """Return the value of a cell, SI or a formula; None if the cell is empty."""
-        text, written = self._text(at, column), self.item(at, column).data(_WRITTEN)
+        text, written = self._cell_text(row, column), self.item(row, column).data(_WRITTEN)
         if written is not None and text == written[0]:
             return written[1]
-        return read(text, self._measure(at, column), self._shown, values) if text else None
+        return read(text, self._cell_dimension(row, column), self._shown, values) if text else None
 
-    def _text(self, at: int, column: int) -> str:
-        return self.item(at, column).text().strip()
+    def _cell_text(self, row: int, column: int) -> str:
+        return self.item(row, column).text().strip()
 
-    def _row(self, at: int) -> Asked:
-        name, value, low, high, weight = (self._text(at, k) for k in (QUANTITY, *_COLUMNS))
-        return Asked(name, self.role(at), value, low, high, weight)
+    def _row_text(self, row: int) -> QuantityRowText:
+        name, value, low, high, weight = (self._cell_text(row, k) for k in (QUANTITY, *_COLUMNS))
+        return QuantityRowText(name, self.role(row), value, low, high, weight)
 
     def _on_role_chosen(self) -> None:
         for at in range(self.rowCount()):
             self._enable_cells(at)
         self.edited.emit()
 
-    def _enable_cells(self, at: int) -> None:
+    def _enable_cells(self, row: int) -> None:
         """Grey out the cells that the role does not use."""
         quiet, self._quiet = self._quiet, True
-        read = TEXTS[self.role(at)]
+        read = TEXTS[self.role(row)]
         for column in (VALUE, LOW, HIGH, WEIGHT):
-            item, flag = self.item(at, column), Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsEnabled
+            item, flag = self.item(row, column), Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsEnabled
             item.setFlags(item.flags() | flag if column in read else item.flags() & ~flag)
             item.setBackground(self.palette().alternateBase() if column in read else QBrush())
         self._quiet = quiet
@@ -245,12 +247,12 @@ class RowTable(QTableWidget):
             return
         if item.column() in _COLUMNS:
             try:
-                value = self._value(item.row(), item.column(), {})
+                value = self._cell_value(item.row(), item.column(), {})
             except KinetostatError:
                 value = None
             if isinstance(value, float):
                 self._quiet = True
-                self._write(item.row(), item.column(), value)
+                self._write_cell(item.row(), item.column(), value)
                 self._quiet = False
         self.edited.emit()
 

@@ -1,13 +1,13 @@
 """The Output panel, which shows results."""
 
 from app.panels import BOTTOM, Panel
-from core.later import function
+from core.later import lazy_function
 
 PANEL = Panel(
     "output",
     "Output",
     BOTTOM,
-    function(__name__, "panel.make"),
+    lazy_function(__name__, "panel.create_panel"),
     order=6,
     help=(
         "Results of functions, newest last, as numbers or as mathematics. Each names its machine and "

@@ -1,5 +1,5 @@
-"""`Formulas` on a card: the matrix, its numerical check, collapsible notes below it; scene elements and terms highlight
-one another. A dialog appends the formulas to a file."""
+"""`Formulas` on a card: the matrix, its numerical check and collapsible notes; scene elements and terms highlight each
+other. A dialog appends the formulas to a file."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from PySide6.QtWidgets import (
 )
 
 from app.background.signals import Lifetime
-from app.document.revision import Ref
+from app.document.revision import ElementRef
 from app.document.session import Session
 from app.formulas.cells import FOLDED
-from app.formulas.formula_view import FormulasView, Spot
-from app.panels.output.parts import CardPlace, card_of
-from app.plain_text import as_tip
+from app.formulas.formula_view import FormulasView, PointerSpot
+from app.panels.output.parts import CardContext, register_part_creator
+from app.plain_text import escape_tip
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.widgets.label import Label, Note
 from core.errors import KinetostatError
 from core.functions.results import Formulas
-from core.functions.subjects.symbols import append
+from core.functions.subjects.symbols import append_to_file
 from core.symbolic.export import EXPORTS
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ COPIES = {
 }
 NAMES = "Common subexpressions"
 NAMING = "Introduce names for subexpressions that occur more than once"
-NO_NAMES = "No subexpression worth a name occurs more than once"
+NO_NAMES = "No long subexpression occurs more than once"
 
 
 class FormulasPart(QWidget):
@@ -65,17 +65,17 @@ class FormulasPart(QWidget):
         self.view = FormulasView(part, self)
         self._caption = Label()
         self.proof = Note()
-        self.conventions, self.recognised = _muted_label(), _muted_label()
-        self.names = _switch(NAMES, NAMING)
-        self._conventions = _switch("Conventions", "Explain the symbols and signs")
-        self._recognised = _switch(
-            "Recognised numbers", ("Numbers of the file recognised as multiples of π or fractions")
+        self.conventions, self.recognised = _create_muted_label(), _create_muted_label()
+        self.names = _create_switch(NAMES, NAMING)
+        self._conventions = _create_switch("Conventions", "Explain the symbols and signs")
+        self._recognised = _create_switch(
+            "Recognised numbers", ("Numbers in the file that were recognised as fractions or multiples of π")
         )
-        self.all = _switch("Show all", "Show entries that are collapsed because they are long")
+        self.all = _create_switch("Show all", "Show entries that are collapsed because they are long")
         for switch, text in ((self._conventions, self.conventions), (self._recognised, self.recognised)):
             switch.toggled.connect(text.setVisible)
-        self.names.toggled.connect(self._set_named)
-        self.all.toggled.connect(self._show_all)
+        self.names.toggled.connect(self._show_names)
+        self.all.toggled.connect(self._expand_all)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
@@ -106,7 +106,7 @@ class FormulasPart(QWidget):
         self.part = part
         self._caption.setText(part.title)
         self._caption.setVisible(part.title not in ("", self._heading))
-        self.proof.say(part.proof, {True: "done", False: "error", None: ""}[part.proved])
+        self.proof.show_text(part.proof, {True: "done", False: "error", None: ""}[part.proved])
         self.conventions.setText("\n".join(part.conventions))
         self.recognised.setText("\n".join(part.recognised))
         self._conventions.setVisible(bool(part.conventions))
@@ -114,39 +114,39 @@ class FormulasPart(QWidget):
         self._recognised.setText(f"Recognised numbers ({len(part.recognised)})")
         for switch in (self.names, self.all):
             switch.setChecked(False)
-        self._offer_names(True)
+        self._enable_naming(True)
         if part is not self.view.formulas:
             self.view.show_formulas(part)
         self._on_settled()
         self._highlight_terms(None)
 
-    def _offer_names(self, there: bool) -> None:
-        """Enable naming of subexpressions if there are any to name."""
-        self.names.setEnabled(there)
-        self.names.setText(NAMES if there else f"No {NAMES[0].lower()}{NAMES[1:]}")
-        self.names.setToolTip(as_tip(NAMING if there else NO_NAMES))
+    def _enable_naming(self, available: bool) -> None:
+        """Enable the naming of common subexpressions if there are any."""
+        self.names.setEnabled(available)
+        self.names.setText(NAMES if available else f"No {NAMES[0].lower()}{NAMES[1:]}")
+        self.names.setToolTip(escape_tip(NAMING if available else NO_NAMES))
 
     def _on_settled(self) -> None:
         if self.names.isChecked() and not self.view.grid.meaning:
-            self._offer_names(False)
+            self._enable_naming(False)
             self.names.setChecked(False)
-        cells = self.view.grid.all
+        cells = self.view.grid.all_cells
         self.all.setVisible(self.all.isChecked() or any(cell.shown is False for cell in cells))
         long = sum(cell.operations for row in self.view.grid.cells for cell in row)
         self.names.setVisible(self.names.isChecked() or long > 12)
 
     # ----------------------------------------------------------------------------- folding
 
-    def _set_named(self, on: bool) -> None:
+    def _show_names(self, on: bool) -> None:
         self.view.name_subexpressions(on)
 
-    def _show_all(self, on: bool) -> None:
-        for cell in self.view.grid.all:
+    def _expand_all(self, on: bool) -> None:
+        for cell in self.view.grid.all_cells:
             if cell.shown is not None:
                 cell.shown = on or cell.operations <= FOLDED
         self.view.refresh()
 
-    def _open_menu(self, place: QPoint) -> None:
+    def _open_menu(self, position: QPoint) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         what = "entry" if len(self.view.chosen) == 1 else "entries"
@@ -159,50 +159,50 @@ class FormulasPart(QWidget):
             title = "Fold" if cell.shown else "Show"
             menu.addAction(title, lambda: self.view.show_entry(cell, not cell.shown))
         if self.names.isChecked() and self.view.grid.unfolded:
-            menu.addAction("Name everything again", lambda: self._set_named(True))
+            menu.addAction("Restore all names", lambda: self._show_names(True))
         menu.addSeparator()
         menu.addAction("Larger", lambda: self.view.zoom(1.2))
         menu.addAction("Smaller", lambda: self.view.zoom(1 / 1.2))
-        menu.popup(self.view.viewport().mapToGlobal(place))
+        menu.popup(self.view.viewport().mapToGlobal(position))
 
     # ----------------------------------------------------------------------------- scene
 
-    def _on_pointed(self, spot: Spot) -> None:
-        self._session.point_at(self.ref_of(spot))
+    def _on_pointed(self, spot: PointerSpot) -> None:
+        self._session.set_hovered_element(self.find_element(spot))
 
-    def ref_of(self, spot: Spot) -> Ref | None:
-        """Return the element that a symbol or an entry belongs to."""
+    def find_element(self, spot: PointerSpot) -> ElementRef | None:
+        """Return the element to which a symbol or an entry belongs."""
         for name in spot.symbols:
             for collection, element in self.part.owners.get(name, ()):
                 if self._element_exists(collection, element):
-                    return Ref(collection, element)
+                    return ElementRef(collection, element)
         for labels, k in ((self.part.rows, spot.row), (self.part.columns, spot.column)):
             if labels and k >= 0 and self._element_exists("joints", labels[k]):
-                return Ref("joints", labels[k])
+                return ElementRef("joints", labels[k])
         return None
 
     def _element_exists(self, collection: str, name: str) -> bool:
         return any(each.name == name for each in getattr(self._session.model.expanded, collection))
 
     def _highlight_terms(self, _: object) -> None:
-        """Highlight the terms of the selected or hovered element."""
+        """Highlight the terms that belong to the selected element or the one under the pointer."""
         symbols: set[str] = set()
         labels: set[str] = set()
         for ref in (self._session.selection, self._session.hover):
             if ref is not None:
                 place = ref.collection, ref.name
                 symbols |= {name for name, owners in self.part.owners.items() if place in owners}
-                labels |= self._labels(ref)
-        self.view.mark(symbols, labels)
+                labels |= self._element_labels(ref)
+        self.view.highlight(symbols, labels)
 
-    def _labels(self, ref: Ref) -> set[str]:
+    def _element_labels(self, ref: ElementRef) -> set[str]:
         if ref.collection == "joints":
             return {ref.name}
         joints = self._session.model.expanded.joints
         return {joint.name for joint in joints if joint.child == ref.name} if ref.collection == "bodies" else set()
 
 
-def _muted_label() -> QLabel:
+def _create_muted_label() -> QLabel:
     label = Label()
     label.setWordWrap(True)
     label.setProperty("muted", True)
@@ -211,16 +211,16 @@ def _muted_label() -> QLabel:
     return label
 
 
-def _switch(text: str, help: str) -> QToolButton:
+def _create_switch(text: str, help: str) -> QToolButton:
     button = QToolButton()
     button.setText(text)
-    button.setToolTip(as_tip(help))
+    button.setToolTip(escape_tip(help))
     button.setCheckable(True)
     return button
 
 
-@card_of(Formulas)
-def _make_part(part: Formulas, place: CardPlace) -> FormulasPart:
+@register_part_creator(Formulas)
+def _make_part(part: Formulas, place: CardContext) -> FormulasPart:
     return FormulasPart(part, place.whole().title, place.session)
 
 
@@ -230,7 +230,7 @@ LANGUAGE_SUFFIXES = {"latex": "tex", "mathematica": "m", "python": "py", "sympy"
 
 
 class AppendDialog(QDialog):
-    """Dialog for label, language and file.
+    """Dialog that asks for label, language and file, and appends formulas to the file.
 
     written : the formulas, in a language and under a label; own : the label they have, if they have one together
     """
@@ -280,13 +280,13 @@ class AppendDialog(QDialog):
         """Write the formulas; errors are shown in the dialog."""
         path, language = self.file.text().strip(), str(self.language.currentData())
         if not path:
-            self.note.say("Name a file.", "error")
+            self.note.show_text("Enter a file name.", "error")
             self.file.setFocus()
             return
         try:
-            append(path, self._written(language, self.label.text().strip()))
+            append_to_file(path, self._written(language, self.label.text().strip()))
         except KinetostatError as error:
-            self.note.say(str(error), "error")
+            self.note.show_text(str(error), "error")
             return
         self._settings.remember(APPEND_FILE_KEY, path)
         self._settings.remember(APPEND_LANGUAGE_KEY, language)
@@ -294,9 +294,11 @@ class AppendDialog(QDialog):
         super().accept()
 
 
-def append_formulas(parent: QWidget, written: Written, own: str, session: Session, settings: Settings) -> AppendDialog:
+def append_formulas(
+    parent: QWidget, format_formulas: Written, default_label: str, session: Session, settings: Settings
+) -> AppendDialog:
     """Open the dialog that appends formulas to a file."""
-    dialog = AppendDialog(parent, written, own, session, settings)
+    dialog = AppendDialog(parent, format_formulas, default_label, session, settings)
     dialog.finished.connect(dialog.deleteLater)
     dialog.open()
     return dialog

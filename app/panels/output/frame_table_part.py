@@ -1,5 +1,5 @@
-"""Denavit–Hartenberg table on a card: its frames are shown in the scene and linked with its rows; the table can be
-saved as a file."""
+"""Denavit–Hartenberg table on a card: its frames are shown in the scene and linked to its rows; the table can be saved
+to a file."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.background.signals import Lifetime
-from app.document.opening import table_filter
-from app.document.revision import Ref
-from app.panels.output.parts import CardPlace, card_of
+from app.document.opening import dh_table_filter
+from app.document.revision import ElementRef
+from app.panels.output.parts import CardContext, register_part_creator
 from app.panels.output.tables import TableView
 from app.preferences.icons import icon
-from app.viewport.frame_sets import FrameSet
+from app.viewport.frame_sets import ShownFrameTable
 from app.widgets.label import Label
 from core.errors import KinetostatError
 from core.functions.results import FrameTable
-from core.functions.subjects.description import write_table
+from core.functions.subjects.description import write_dh_table
 
-OLD = "These frames belong to another machine, or to this one before it was edited. Run the function again."
+OLD = "These frames belong to another machine, or to an earlier state of this one. Run the function again."
 LEGEND = "Large: frames {0} … {n} of the table. Small: the robot's own. Point at a row to see its frame and axis."
 
 
-@card_of(FrameTable)
+@register_part_creator(FrameTable)
 class FrameTablePart(QWidget):
     """Table, note, a switch that shows the frames, and a Save button."""
 
-    def __init__(self, table: FrameTable, place: CardPlace) -> None:
+    def __init__(self, table: FrameTable, place: CardContext) -> None:
         super().__init__()
         self._session, self.table, self._result = place.session, table, place.whole
         self.view = TableView(table, place.settings)
@@ -45,7 +45,7 @@ class FrameTablePart(QWidget):
         self.frames.setToolTip("Show the frames of this table and the robot's own, ghosted")
         self.frames.toggled.connect(self._on_switched)
         self.save = QPushButton(icon("save"), "Save as a DH file…")
-        self.save.clicked.connect(self._save)
+        self.save.clicked.connect(self._ask_save)
         row = QHBoxLayout()
         for widget in (self.frames, self.save):
             row.addWidget(widget)
@@ -88,12 +88,12 @@ class FrameTablePart(QWidget):
             self._session.framed.emit(None)
 
     _mine = False
-    """True if the frames in the scene belong to this table."""
+    """True if the frames shown in the scene belong to this table."""
 
     def _show_in_scene(self, row: int) -> None:
-        self._session.framed.emit(FrameSet(self.table, row))
+        self._session.framed.emit(ShownFrameTable(self.table, row))
 
-    def _on_other_shown(self, shown: FrameSet | None) -> None:
+    def _on_other_shown(self, shown: ShownFrameTable | None) -> None:
         """Update the switch when another table's frames, or none, are shown."""
         self._mine = shown is not None and shown.table is self.table
         if not self._mine and self.frames.isChecked():
@@ -104,24 +104,26 @@ class FrameTablePart(QWidget):
         row = self.view.source_row(index)
         if row < 0:
             return
-        self._session.point_at(Ref("joints", self.table.joints[row]))
+        self._session.set_hovered_element(ElementRef("joints", self.table.joints[row]))
         if self.frames.isChecked():
             self._show_in_scene(row + 1)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Clear the highlight when the pointer leaves the table."""
         if event.type() == QEvent.Type.Leave:
-            self._session.point_at(None)
+            self._session.set_hovered_element(None)
             if self.frames.isChecked():
                 self._show_in_scene(0)
         return super().eventFilter(watched, event)
 
     # ----------------------------------------------------------------------------- file
 
-    def _save(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, "Save the DH table as", self._proposed_file_name(), table_filter())
+    def _ask_save(self) -> None:
+        path, _ = QFileDialog.getSaveFileName(
+            self, "Save the DH table as", self._proposed_file_name(), dh_table_filter()
+        )
         if path:
-            self.write(path)
+            self.write_table(path)
 
     def _is_outdated(self) -> bool:
         """Return True if the table belongs to another machine, or to a state before an edit."""
@@ -131,12 +133,12 @@ class FrameTablePart(QWidget):
     def _proposed_file_name(self) -> str:
         return str((self._session.folder or Path.home()) / "dh_table.kst")
 
-    def write(self, path: str) -> None:
-        """Write the table to a file; report errors and data that the format cannot hold."""
+    def write_table(self, path: str) -> None:
+        """Write the table to a file; report errors and data that the file format cannot represent."""
         asked = self._result().asked
         model = asked.context.model if asked is not None else self._session.model
         try:
-            lost = write_table(model, self.table.chain, path)
+            lost = write_dh_table(model, self.table.chain, path)
         except KinetostatError as error:
             self._session.message.emit("error", str(error))
             return

@@ -1,4 +1,5 @@
-"""Workspace map on a card: its numbers, its display in the scene, its file, and its comparison with another map."""
+"""Workspace map on a card: its statistics, and buttons to show it in the scene, save it, and compare it with another
+map."""
 
 from __future__ import annotations
 
@@ -8,34 +9,34 @@ from pathlib import Path
 from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.background.signals import Lifetime
-from app.panels.output.parts import CardPlace, card_of
-from app.plain_text import as_tip
+from app.panels.output.parts import CardContext, register_part_creator
+from app.plain_text import escape_tip
 from app.preferences.icons import icon
-from app.viewport.map_layer import ShownMap, forms_of
+from app.viewport.map_layer import ShownMap, available_map_forms
 from app.widgets.label import Label
 from core.errors import KinetostatError
 from core.functions.diagrams import SpaceMap
 
 FORMATS = "HDF5, everything (*.h5);;CSV (*.csv);;PLY, points (*.ply);;VTU, points (*.vtu)"
 FORM_TITLES = {"points": "Points", "squares": "Squares", "surface": "Surface"}
-NONE_BEFORE = "There is no map of the same kind to compare with. Compute one before and one after a change."
+NONE_BEFORE = "There is no map of the same kind to compare with. Compute a map before and after a change."
 
 
-@card_of(SpaceMap)
+@register_part_creator(SpaceMap)
 class MapPart(QWidget):
-    """Numbers of the map, a switch for the scene, a Save button, and a Compare button."""
+    """Statistics of the map, a switch that shows it in the scene, a Save button and a Compare button."""
 
     _latest: SpaceMap | None = None
-    """Map of the card created most recently before this one."""
+    """Map of the most recent card created before this one."""
 
-    def __init__(self, part: SpaceMap, place: CardPlace) -> None:
+    def __init__(self, part: SpaceMap, place: CardContext) -> None:
         super().__init__()
         self._session, self._settings, self._renew = place.session, place.settings, place.renew
         self.part = part
         self._before: SpaceMap | None = None
         self.numbers = Label()
         self.numbers.setWordWrap(True)
-        self.shown = QPushButton(icon("visible"), "In the scene")
+        self.shown = QPushButton(icon("visible"), "Show in scene")
         self.shown.setCheckable(True)
         self.shown.setToolTip("Show this map in the scene, where a click on a point sets the pose that reaches it")
         self.shown.toggled.connect(self._on_switched)
@@ -46,7 +47,7 @@ class MapPart(QWidget):
         self.compare.setToolTip("Show the difference of values or reachable points from the map computed before")
         self.compare.clicked.connect(self._compare)
         self.save = QPushButton(icon("save"), "Save…")
-        self.save.clicked.connect(self._save)
+        self.save.clicked.connect(self._ask_save)
         row = QHBoxLayout()
         for widget in (self.shown, self.form, self.compare, self.save):
             row.addWidget(widget)
@@ -74,9 +75,9 @@ class MapPart(QWidget):
         if not part.map.growing and (latest is None or latest.map is not part.map):
             self._before, MapPart._latest = latest, part
         self.refresh()
-        self.compare.setVisible(self._comparable)
+        self.compare.setVisible(self._is_comparable)
         self.save.setEnabled(not part.map.growing)
-        chosen, forms = self.form.currentData(), forms_of(part.map)
+        chosen, forms = self.form.currentData(), available_map_forms(part.map)
         self.form.clear()
         for form in forms:
             self.form.addItem(FORM_TITLES[form], form)
@@ -88,7 +89,7 @@ class MapPart(QWidget):
         """Show the numbers in display units."""
         text = self.part.to_text(degrees=self._settings.degrees, millimetres=self._settings.millimetres)
         self.numbers.setText("\n".join(line.strip() for line in text.splitlines()[1:]))
-        self.numbers.setToolTip(as_tip(self.part.about))
+        self.numbers.setToolTip(escape_tip(self.part.about))
 
     # ------------------------------------------------------------------------------ scene
 
@@ -114,7 +115,7 @@ class MapPart(QWidget):
     # ------------------------------------------------------------------------------ comparison, file
 
     @property
-    def _comparable(self) -> bool:
+    def _is_comparable(self) -> bool:
         before = self._before
         return (
             before is not None and not self.part.map.growing and _comparison_key(before) == _comparison_key(self.part)
@@ -122,7 +123,7 @@ class MapPart(QWidget):
 
     def _compare(self) -> None:
         """Create another card with the difference between this map and the previous one."""
-        if self._before is None or not self._comparable:
+        if self._before is None or not self._is_comparable:
             self._session.message.emit("hint", NONE_BEFORE)
             return
         try:
@@ -133,13 +134,13 @@ class MapPart(QWidget):
         found = dataclasses.replace(found, asked=self.part.asked, function="", call="")
         self._session.produced.emit(found)
 
-    def _save(self) -> None:
+    def _ask_save(self) -> None:
         folder = self._session.folder or Path.home()
         path, _ = QFileDialog.getSaveFileName(self, "Save the map as", str(folder / "map.h5"), FORMATS)
         if path:
-            self.write(path)
+            self.write_map(path)
 
-    def write(self, path: str) -> None:
+    def write_map(self, path: str) -> None:
         """Write the map to a file; errors are reported."""
         try:
             self.part.map.save(path)

@@ -1,4 +1,5 @@
-"""The Output panel: results as cards, the newest in view; matrices as typeset mathematics, tables to sort and copy."""
+"""The Output panel: results as cards, scrolled to the newest; matrices as typeset mathematics, tables that can be
+sorted and copied."""
 
 from __future__ import annotations
 
@@ -11,14 +12,14 @@ from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from app.background.signals import Lifetime
-from app.background.slices import slices
-from app.document.revision import State
+from app.background.slices import shared_slices
+from app.document.revision import DocumentState
 from app.document.session import Session
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
-from app.runs.answers import Answers, new_card
-from app.widgets.form_layout import lay_out
-from app.widgets.panel_parts import EmptyPanel
+from app.runs.answers import ResultUpdater, new_card
+from app.widgets.form_layout import lay_out_now
+from app.widgets.panel_parts import EmptyPanelPlaceholder
 from core.functions.results import Result
 
 if TYPE_CHECKING:
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 MOST_CARDS = 60
-"""Largest number of cards; older results are dropped."""
+"""Largest number of cards; the oldest results are deleted first."""
 SETTLE = 300
-"""Time in which a new card reaches its final height (formulas arrive later), ms."""
+"""Time within which a new card reaches its final height (formulas are typeset later), ms."""
 COMPARE = 120
-"""Delay after a movement until cards show what has changed, ms."""
+"""Delay after a movement before cards show what has changed, ms."""
 EMPTY = "Results of functions appear here. Choose a function on the left and run it, or type a call in the console."
 
 
@@ -38,9 +39,9 @@ class OutputPanel(QWidget):
     """Panel that shows every result emitted by `session.produced`."""
 
     added = Signal()
-    """Emitted when a result was shown on a new card."""
+    """Emitted when a result has been shown on a new card."""
 
-    def __init__(self, session: Session, answers: Answers, settings: Settings | None = None) -> None:
+    def __init__(self, session: Session, answers: ResultUpdater, settings: Settings | None = None) -> None:
         super().__init__()
         self._session, self._answers = session, answers
         self._settings = settings or Settings()
@@ -53,15 +54,15 @@ class OutputPanel(QWidget):
         self._place: tuple[int, int] | None = None
         """Position of the newest card and range of the scroll bar when the timer last ran."""
         self._late = QTimer(self, singleShot=True, interval=COMPARE)
-        self._late.timeout.connect(self._compare)
+        self._late.timeout.connect(self._compare_cards)
         self._build()
         self._area.verticalScrollBar().rangeChanged.connect(lambda *_: self._reveal_newest())
         self._life = Lifetime()
         self._life.listen(
-            (session.produced, self.add),
+            (session.produced, self.add_result),
             (session.moved, self._on_pose_changed),
             (session.changed, self._on_document_changed),
-            (answers.changed, self._compare),
+            (answers.changed, self._compare_cards),
             (self._settings.changed, self._on_setting_changed),
         )
 
@@ -83,7 +84,7 @@ class OutputPanel(QWidget):
         bar.addStretch(1)
         bar.addWidget(self._copy)
         bar.addWidget(self._clear)
-        self.empty = EmptyPanel(EMPTY, "Choose a function")
+        self.empty = EmptyPanelPlaceholder(EMPTY, "Choose a function")
         inside = QWidget()
         self._column = QVBoxLayout(inside)
         self._column.setContentsMargins(8, 4, 8, 8)
@@ -105,14 +106,14 @@ class OutputPanel(QWidget):
         """Disconnect from all signals."""
         self._life.close()
         self._late.stop()
-        slices().drop(self)
+        shared_slices().drop(self)
         for card in self.cards:
             card.close()
 
     # ----------------------------------------------------------------------------- verbs
 
-    def add(self, result: Result) -> None:
-        """Show a result in the card that already belongs to it, or in a new card below."""
+    def add_result(self, result: Result) -> None:
+        """Show a result on the card it belongs to, or on a new card at the end."""
         for card in reversed(self.cards):
             if result.card and card.result.card == result.card:
                 card.show_result(result)
@@ -121,11 +122,11 @@ class OutputPanel(QWidget):
         from app.panels.output.card import ResultCard
 
         card = ResultCard(result, self._session, self._answers, self._settings)
-        card.removed.connect(lambda: self._remove(card))
+        card.removed.connect(lambda: self._remove_card(card))
         self.cards.append(card)
         self._column.insertWidget(self._column.count() - 1, card)
         while len(self.cards) > MOST_CARDS:
-            self._remove(self.cards[0])
+            self._remove_card(self.cards[0])
         self._show_placeholder()
         self._newest, self._place = card, None
         self._reveal_newest()
@@ -137,20 +138,20 @@ class OutputPanel(QWidget):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        """Give the newest card its size before it is visible; otherwise its rows would overlap for a moment."""
+        """Give the newest card its size before it becomes visible; otherwise its rows would overlap for a moment."""
         if self._newest is not None:
             self._column.invalidate()
-            lay_out(self._newest)
+            lay_out_now(self._newest)
             QCoreApplication.sendEvent(self._area.widget(), QEvent(QEvent.Type.LayoutRequest))
-            lay_out(self._newest)
+            lay_out_now(self._newest)
 
     def _reveal_newest(self) -> None:
-        """Scroll to the top of the newest card, repeatedly until the heights have settled."""
+        """Scroll to the top of the newest card, repeatedly until its height no longer changes."""
         if self._newest is not None:
             self._area.verticalScrollBar().setValue(self._newest.y())
 
     def _stop_revealing(self) -> None:
-        """Stop following the newest card once no height changed since the timer last ran."""
+        """Stop scrolling to the newest card if no height has changed since the last timer event."""
         self._reveal_newest()
         place = (self._newest.y() if self._newest is not None else 0, self._area.verticalScrollBar().maximum())
         laid_out = self._newest is None or self._newest.y() > 0
@@ -163,15 +164,15 @@ class OutputPanel(QWidget):
     def clear(self) -> None:
         """Remove all results."""
         for card in tuple(self.cards):
-            self._remove(card)
+            self._remove_card(card)
 
     def copy_all(self) -> None:
         """Copy all results as text."""
-        QGuiApplication.clipboard().setText("\n\n".join(card.text() for card in self.cards))
+        QGuiApplication.clipboard().setText("\n\n".join(card.format_text() for card in self.cards))
 
-    def _remove(self, card: ResultCard) -> None:
+    def _remove_card(self, card: ResultCard) -> None:
         self.cards.remove(card)
-        self._answers.leave(card.result.card)
+        self._answers.stop_live_updates(card.result.card)
         self._newest = None if self._newest is card else self._newest
         card.close()
         card.hide()
@@ -190,21 +191,21 @@ class OutputPanel(QWidget):
         if self.cards and not self._late.isActive():
             self._late.start()
 
-    def _on_document_changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: DocumentState, new: DocumentState) -> None:
         if old.model is not new.model:
-            self._compare()
+            self._compare_cards()
 
-    def _compare(self) -> None:
-        """Let every card show whether it is still valid, the newest first."""
+    def _compare_cards(self) -> None:
+        """Update on every card whether it is still valid, newest first."""
         self._unsure = list(self.cards)
-        slices().add(self, self._compare_some)
+        shared_slices().add(self, self._compare_some)
 
     def _compare_some(self, seconds: float) -> bool:
-        """Compare cards for the given time; return True once all are done."""
+        """Update the validity of cards for the given time; return True once all are done."""
         until, now = time.perf_counter() + seconds, self._session.context()
         while self._unsure:
             card = self._unsure.pop()
-            if card in self.cards and card.compare(now) and not self._late.isActive():
+            if card in self.cards and card.update_validity(now) and not self._late.isActive():
                 self._late.start()
             if time.perf_counter() > until:
                 break
@@ -216,8 +217,8 @@ class OutputPanel(QWidget):
                 card.refresh()
 
 
-def make(bench: Workbench) -> OutputPanel:
+def create_panel(bench: Workbench) -> OutputPanel:
     """Create the Output panel of a window."""
     panel = OutputPanel(bench.session, bench.answers, bench.settings)
-    panel.empty.wanted.connect(lambda: bench.panels.show("functions"))
+    panel.empty.wanted.connect(lambda: bench.panels.show_panel("functions"))
     return panel

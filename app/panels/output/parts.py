@@ -1,5 +1,5 @@
-"""Parts of result cards: the registry of widgets that show each kind of result, and those for text, message, matrix,
-table, poses, picture. (Formulas, frame tables, diagrams and maps have separate files.)"""
+"""Parts of result cards: the registry of the widgets for each kind of result, and the widgets for text, message,
+matrix, table, poses and picture. (Formulas, frame tables, diagrams and maps have files of their own.)"""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from PySide6.QtCore import QModelIndex, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QPixmap
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.document.provenance import gone
-from app.document.revision import Ref
+from app.document.provenance import is_from_closed_document
+from app.document.revision import ElementRef
 from app.formulas.matrix import MatrixView
 from app.panels.output.tables import TableView
 from app.widgets.label import Label, Note
-from app.widgets.panel_parts import PointingRows
-from core.functions.results import Matrix, Message, Motion, Picture, PoseSequence, Result, Table, leaves
+from app.widgets.panel_parts import RowHighlighter
+from core.functions.results import Matrix, Message, Motion, Picture, PoseSequence, Result, Table, leaf_results
 
 if TYPE_CHECKING:
     from app.document.session import Session
@@ -29,8 +29,8 @@ Maker = TypeVar("Maker", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
-class CardPlace:
-    """Context of a part on a card: session, settings and the whole result currently shown; renew(options) computes the
+class CardContext:
+    """Context of a part on a card: session, settings, and the whole result being shown; renew(options) computes the
     result again with some options changed."""
 
     session: Session
@@ -42,7 +42,8 @@ class CardPlace:
 class CardPart(Protocol):
     """Protocol of widgets that show a part of a result on a card.
 
-    One that takes long to make has a method `go_on() -> bool`, too, which makes a little more of it, until it is True.
+    Widgets that take long to create also have a method `create_next_piece() -> bool`, which creates a part of the
+    content and returns True when all is done.
     """
 
     def show_part(self, part: Any) -> None:
@@ -52,46 +53,47 @@ class CardPart(Protocol):
         """Disconnect from all signals; does nothing by default."""
 
 
-_MAKERS: dict[type[Result], Callable[[Any, CardPlace], Any]] = {}
+_MAKERS: dict[type[Result], Callable[[Any, CardContext], Any]] = {}
 
 
-def card_of(kind: type[Any]) -> Callable[[Maker], Maker]:
-    """Register the function that creates the widget (a `CardPart`) for a kind of result."""
+def register_part_creator(kind: type[Any]) -> Callable[[Maker], Maker]:
+    """Return a decorator that registers the function creating the widget (a `CardPart`) for a kind of result."""
 
-    def registered(make: Maker) -> Maker:
+    def register(make: Maker) -> Maker:
         _MAKERS[kind] = make
         return make
 
-    return registered
+    return register
 
 
-def part_of(result: Result, place: CardPlace) -> QWidget:
-    """Return the widget for a result: for its own kind, or the nearest kind it derives from (text for any other).
+def create_part(result: Result, card: CardContext) -> QWidget:
+    """Create the widget for a result: the one for its own kind, or for the nearest kind it derives from (text for any
+    other).
 
     Raises TypeError for anything but a result.
     """
     make = next((_MAKERS[kind] for kind in type(result).__mro__ if kind in _MAKERS), None)
     if make is None:
-        raise TypeError(f"A card shows results, not {type(result).__name__}.")
-    return make(result, place)
+        raise TypeError(f"A card can only show results, not {type(result).__name__}.")
+    return make(result, card)
 
 
 PREVIEW_WIDTH = 360
 """Width of a picture's preview, pixels."""
 
 
-def _muted_label(text: str) -> QLabel:
+def _create_muted_label(text: str) -> QLabel:
     label = Label(text)
     label.setWordWrap(True)
     label.setProperty("muted", True)
     return label
 
 
-@card_of(Result)
+@register_part_creator(Result)
 class TextPart(Label):
     """A result as text."""
 
-    def __init__(self, part: Result, place: CardPlace) -> None:
+    def __init__(self, part: Result, place: CardContext) -> None:
         super().__init__()
         self._settings = place.settings
         self.show_part(part)
@@ -102,34 +104,34 @@ class TextPart(Label):
         self.setText(part.to_text(degrees=self._settings.degrees, millimetres=self._settings.millimetres))
 
 
-@card_of(Message)
-@card_of(Motion)
+@register_part_creator(Message)
+@register_part_creator(Motion)
 class MessagePart(Note):
-    """A sentence in the colour of its severity, or a summary of a run."""
+    """A message in the colour of its severity, or the summary of a run."""
 
-    def __init__(self, part: Message | Motion, place: CardPlace) -> None:
+    def __init__(self, part: Message | Motion, place: CardContext) -> None:
         super().__init__()
         self.show_part(part)
 
     def show_part(self, part: Message | Motion) -> None:
-        """Show another sentence."""
-        self.say(part.to_text(), part.severity)
+        """Show another message or summary."""
+        self.show_text(part.to_text(), part.severity)
 
 
 class _CaptionedPart(QWidget):
-    """Widget with a caption (unless it only repeats the heading of the card), its content, and a note."""
+    """Widget with a caption (unless that only repeats the card's title), its content, and a note."""
 
     def __init__(self, content: QWidget, heading: str) -> None:
         super().__init__()
         self._heading = heading
-        self._caption, self._note = Label(), _muted_label("")
+        self._caption, self._note = Label(), _create_muted_label("")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         for widget in (self._caption, content, self._note):
             layout.addWidget(widget)
 
-    def say(self, title: str, note: str) -> None:
+    def set_caption(self, title: str, note: str) -> None:
         """Set caption and note."""
         self._caption.setText(title)
         self._caption.setVisible(title not in ("", self._heading))
@@ -137,11 +139,11 @@ class _CaptionedPart(QWidget):
         self._note.setVisible(bool(note))
 
 
-@card_of(Matrix)
+@register_part_creator(Matrix)
 class MatrixPart(_CaptionedPart):
     """A matrix; it scrolls horizontally when it is wide."""
 
-    def __init__(self, part: Matrix, place: CardPlace) -> None:
+    def __init__(self, part: Matrix, place: CardContext) -> None:
         self._area = QScrollArea()
         super().__init__(self._area, place.whole().title)
         self.view = MatrixView(part)
@@ -154,43 +156,43 @@ class MatrixPart(_CaptionedPart):
 
     def show_part(self, part: Matrix) -> None:
         """Show another matrix."""
-        self.say(part.title, part.note)
+        self.set_caption(part.title, part.note)
         self.view.show_matrix(part)
         self._area.setFixedHeight(self.view.height() + self._area.horizontalScrollBar().sizeHint().height())
 
 
-@card_of(Table)
+@register_part_creator(Table)
 class TablePart(_CaptionedPart):
-    """A table with rows linked to elements in the scene."""
+    """A table whose rows are linked to elements in the scene."""
 
-    def __init__(self, table: Table, place: CardPlace) -> None:
+    def __init__(self, table: Table, place: CardContext) -> None:
         self.view = TableView(table, place.settings)
         super().__init__(self.view, place.whole().title)
         self._table = table
-        PointingRows(self.view, place.session, self._elements)
+        RowHighlighter(self.view, place.session, self._row_elements)
         self.show_part(table)
 
-    def _elements(self, index: QModelIndex) -> tuple[Ref, ...]:
+    def _row_elements(self, index: QModelIndex) -> tuple[ElementRef, ...]:
         """Return the elements that a row refers to."""
         row = self.view.source_row(index)
         elements = self._table.elements
-        return tuple(Ref(*each) for each in elements[row]) if 0 <= row < len(elements) else ()
+        return tuple(ElementRef(*each) for each in elements[row]) if 0 <= row < len(elements) else ()
 
     def show_part(self, part: Table) -> None:
         """Show another table."""
         self._table = part
-        self.say(part.title, part.note)
+        self.set_caption(part.title, part.note)
         self.view.show_table(part)
 
 
 STRANGE = "This pose belongs to another machine. Run the function again."
 
 
-@card_of(PoseSequence)
+@register_part_creator(PoseSequence)
 class PosesPart(QWidget):
-    """List of the poses of a result; one can be applied to the machine, all can be shown in the scene again."""
+    """List of the poses of a result; one can be applied to the machine, and all can be shown in the scene."""
 
-    def __init__(self, poses: PoseSequence, place: CardPlace) -> None:
+    def __init__(self, poses: PoseSequence, place: CardContext) -> None:
         super().__init__()
         self._session, self._result = place.session, place.whole
         row = QHBoxLayout(self)
@@ -198,10 +200,10 @@ class PosesPart(QWidget):
         self._name, self._number = Label(), QComboBox()
         take = QPushButton("Use this pose")
         take.setToolTip("Move the machine to this pose (can be undone)")
-        take.clicked.connect(self.take)
-        again = QPushButton("Show again")
+        take.clicked.connect(self.use_pose)
+        again = QPushButton("Show in scene")
         again.setToolTip("Show these poses in the scene again")
-        again.clicked.connect(self._show_again)
+        again.clicked.connect(self._show_in_scene)
         for widget in (self._name, self._number, take, again):
             row.addWidget(widget)
         row.addStretch(1)
@@ -214,11 +216,11 @@ class PosesPart(QWidget):
             self._number.clear()
             self._number.addItems([f"Pose {k + 1} of {len(part.q)}" for k in range(len(part.q))])
         self._name.setText(part.title)
-        self._name.setVisible(sum(isinstance(other, PoseSequence) for other in leaves(self._result())) > 1)
+        self._name.setVisible(sum(isinstance(other, PoseSequence) for other in leaf_results(self._result())) > 1)
         self.setVisible(not (self._result().live and len(part.q) == 1))
 
-    def take(self) -> None:
-        """Commit the chosen pose together with its parameter values."""
+    def use_pose(self) -> None:
+        """Apply the selected pose and its parameter values to the machine."""
         k = self._number.currentIndex()
         q, session = self._poses.q[k], self._session
         if self._is_foreign() or len(q) != session.mech.nq:
@@ -229,7 +231,7 @@ class PosesPart(QWidget):
         session.preview(q=q, parameters=values or None)  # type: ignore[arg-type]
         session.commit(f"Pose {k + 1} of {self._result().title}")
 
-    def _show_again(self) -> None:
+    def _show_in_scene(self) -> None:
         mech, poses = self._session.mech, self._poses
         known = set(mech.p_names)
         if self._is_foreign() or not all(
@@ -240,22 +242,22 @@ class PosesPart(QWidget):
         self._session.shown_again.emit(self._result(), poses)
 
     def _is_foreign(self) -> bool:
-        """Return True if the poses do not fit the open machine."""
+        """Return True if the poses belong to another machine."""
         asked = self._result().asked
         if asked is None:
             return False
-        return gone(asked, self._session) or asked.context.mech.q_names != self._session.mech.q_names
+        return is_from_closed_document(asked, self._session) or asked.context.mech.q_names != self._session.mech.q_names
 
 
-@card_of(Picture)
+@register_part_creator(Picture)
 class PicturePart(QWidget):
     """Preview of a picture that was written, with the path of its file."""
 
-    def __init__(self, picture: Picture, place: CardPlace) -> None:
+    def __init__(self, picture: Picture, place: CardContext) -> None:
         super().__init__()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        self._image, self._about = Label(), _muted_label("")
+        self._image, self._about = Label(), _create_muted_label("")
         show = QPushButton("Open")
         show.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._path))))
         row = QHBoxLayout()

@@ -1,4 +1,4 @@
-"""Pictures requested by results, drawn without a window."""
+"""Pictures that results ask for, drawn without a window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from core.errors import ModelError
 from core.functions.context import Context
-from core.functions.results import EllipsoidField, Picture, PoseSequence, Print, Result, leaves
+from core.functions.results import EllipsoidField, Picture, PoseSequence, Print, Result, leaf_results
 
 if TYPE_CHECKING:
     from viz.scene.scene import Scene
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def write_pictures(result: Result, context: Context) -> None:
     """Write the files of all pictures that a result requests. Raises FileError."""
-    for part in leaves(result):
-        for picture in part.pictures():
+    for part in leaf_results(result):
+        for picture in part.requested_pictures():
             write_picture(picture, context)
 
 
@@ -68,31 +68,33 @@ def write_result_picture(
 
     trajectories : (n, 3) places along lines to draw, m
     """
-    scenes = [part.scene_parts() for part in leaves(result)]
+    scenes = [part.scene_parts() for part in leaf_results(result)]
     drawable = [(scene.poses, scene.field) for scene in scenes if scene.poses is not None]
     if not drawable:
-        raise ModelError("This result has nothing to draw.", remedy="Write it as .txt, .json, .csv, .tex or .py.")
+        raise ModelError(
+            "This result has nothing to draw.", remedy="Write it to a .txt, .json, .csv, .tex or .py file instead."
+        )
     from viz import camera
-    from viz.pictures.offscreen import offscreen
-    from viz.pictures.picture_files import fineness, pixels, write_picture_file
+    from viz.pictures.offscreen import open_offscreen_scene
+    from viz.pictures.picture_files import read_pixels, relative_resolution, write_picture_file
 
     poses, field = drawable[-1]
-    fine = fineness(path)
-    with offscreen((fine * size[0], fine * size[1]), scale=float(fine)) as scene:
+    fine = relative_resolution(path)
+    with open_offscreen_scene((fine * size[0], fine * size[1]), scale=float(fine)) as scene:
         scene.set_display(cube=False)
         _show_poses(scene, poses, context)
         if field is not None:
             _show_ellipsoids(scene, field)
-        scene.overlays.paths({str(k): trajectory for k, trajectory in enumerate(trajectories)})
+        scene.overlays.show_paths({str(k): trajectory for k, trajectory in enumerate(trajectories)})
         if poses.frame:
-            scene.range_box.frame(scene.bounds(overlays=True).tolist())
+            scene.range_box.show_frame(scene.bounds(overlays=True).tolist())
         if ranges:
-            scene.range_box.fix_ranges(ranges, context.millimetres)
-        scene.view = camera.preset(camera.View(parallel=bool(poses.view)), poses.view or "iso")
+            scene.range_box.show_ranges_in_unit(ranges, context.millimetres)
+        scene.view = camera.preset_view(camera.CameraView(parallel=bool(poses.view)), poses.view or "iso")
         scene.view = scene.fit()
-        scene.settle()
+        scene.fit_surroundings()
         scene.render()
-        picture = pixels(scene.window)
+        picture = read_pixels(scene.window)
     write_picture_file(picture, path)
 
 
@@ -100,12 +102,12 @@ def _show_poses(scene: Scene, poses: PoseSequence, context: Context) -> None:
     model = poses.model or context.model
     mech = context.mech.updated(model) if poses.model is not None else context.mech
     arrays = [mech.poses(np.array(q), p=dict(p)) for q, p in zip(poses.q, poses.p, strict=True)]
-    scene.show(model, dict(poses.p[-1]))
+    scene.show_model(model, dict(poses.p[-1]))
     scene.move(mech.frame_names, arrays[-1])
     if len(arrays) > 1:
-        scene.overlays.ghosts(mech.frame_names, arrays[:-1], parameters=[dict(p) for p in poses.p[:-1]])
+        scene.overlays.show_ghosts(mech.frame_names, arrays[:-1], parameters=[dict(p) for p in poses.p[:-1]])
 
 
 def _show_ellipsoids(scene: Scene, field: EllipsoidField) -> None:
-    drawn = [field.drawn(k) for k in range(len(field.ellipsoids))]
-    scene.overlays.ellipsoids([(e.center, e.axes, e.radii) for e in drawn])
+    drawn = [field.drawable_ellipsoid(k) for k in range(len(field.ellipsoids))]
+    scene.overlays.show_ellipsoids([(e.center, e.axes, e.radii) for e in drawn])

@@ -1,4 +1,4 @@
-"""Sortable tables of results in display units."""
+"""Sortable tables of results, shown in display units."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from core.functions.results import Table
-from core.functions.text import Cell, Column, amount_of, cell_text, heading
+from core.functions.text import Cell, Column, cell_number_and_dimension, column_heading, format_cell
 
 MOST_ROWS = 14
 """Number of rows shown before the table scrolls."""
 MOST_MEASURED = 1000
-"""Number of rows whose texts determine the column widths."""
+"""Number of rows measured to determine the column widths."""
 MARGIN = 6
-"""Margin on both sides of a text where columns are at their minimum width, pixels."""
+"""Margin on either side of a text when a column has its minimum width, pixels."""
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 
-class TableContent(QAbstractTableModel):
+class ResultTableModel(QAbstractTableModel):
     """Qt model of a result table."""
 
     def __init__(self, table: Table, units: Any) -> None:
@@ -30,7 +30,7 @@ class TableContent(QAbstractTableModel):
         self.table, self._units = table, units
 
     def show_table(self, table: Table) -> None:
-        """Show another table; keeps the view's state if the shape is the same."""
+        """Show another table; the view's state (sorting, widths) is kept if the shape is the same."""
         old, self.table = self.table, table
         if old.columns == table.columns and len(old.rows) == len(table.rows):
             if table.rows:
@@ -56,15 +56,15 @@ class TableContent(QAbstractTableModel):
         """Return text, alignment, or the number to sort by."""
         cell, column = self.table.rows[index.row()][index.column()], self.table.columns[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(cell, column)
+            return self._cell_text(cell, column)
         if role == Qt.ItemDataRole.UserRole:
-            amount = amount_of(cell, column)[0]
+            amount = cell_number_and_dimension(cell, column)[0]
             return math.inf if amount is None and not isinstance(cell, str) else cell if amount is None else amount
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return self._alignment(index.column())
         if role == Qt.ItemDataRole.ToolTipRole:
-            amount = amount_of(cell, column)[0]
-            return None if amount is None else as_tip(f"{amount!r} (SI)")
+            amount = cell_number_and_dimension(cell, column)[0]
+            return None if amount is None else escape_tip(f"{amount!r} (SI)")
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -75,25 +75,27 @@ class TableContent(QAbstractTableModel):
             return None
         if orientation == Qt.Orientation.Vertical:
             return section + 1
-        return heading(self.table.columns[section], degrees=self._units.degrees, millimetres=self._units.millimetres)
+        return column_heading(
+            self.table.columns[section], degrees=self._units.degrees, millimetres=self._units.millimetres
+        )
 
     def _alignment(self, index: int) -> Qt.AlignmentFlag:
-        """Return right alignment for numbers, left for text; a column with any number counts as numeric."""
+        """Return the alignment of a column: right if it contains any number, otherwise left."""
         words = all(isinstance(row[index], str) for row in self.table.rows)
         side = Qt.AlignmentFlag.AlignLeft if words else Qt.AlignmentFlag.AlignRight
         return side | Qt.AlignmentFlag.AlignVCenter
 
-    def _text(self, cell: Cell, column: Column) -> str:
-        return cell_text(cell, column, degrees=self._units.degrees, millimetres=self._units.millimetres)
+    def _cell_text(self, cell: Cell, column: Column) -> str:
+        return format_cell(cell, column, degrees=self._units.degrees, millimetres=self._units.millimetres)
 
 
 class TableView(QTableView):
-    """Table that is as tall as its rows, up to a limit; a click on a column title sorts. In narrow panels columns
-    shrink to their texts before the table scrolls horizontally."""
+    """Table as tall as its rows, up to a limit; a click on a column title sorts it. In narrow panels columns shrink to
+    their texts before the table scrolls horizontally."""
 
     def __init__(self, table: Table, units: Any) -> None:
         super().__init__()
-        self.content = TableContent(table, units)
+        self.content = ResultTableModel(table, units)
         self._sorted = QSortFilterProxyModel(self)
         self._sorted.setSortRole(Qt.ItemDataRole.UserRole)
         self._sorted.setSourceModel(self.content)
@@ -117,10 +119,10 @@ class TableView(QTableView):
         self._natural: list[int] = []
         self._given: list[int] = []
         self._least: list[int] = []
-        self._fit()
+        self._fit_size()
 
     def sizeHint(self) -> QSize:
-        """Return the size that shows all columns, where there is room."""
+        """Return the size at which all columns are visible."""
         return QSize(self.maximumWidth(), self.maximumHeight())
 
     def show_table(self, table: Table) -> None:
@@ -128,36 +130,36 @@ class TableView(QTableView):
         same = self.content.table.columns == table.columns and len(self.content.table.rows) == len(table.rows)
         self.content.show_table(table)
         if not same:
-            self._fit()
+            self._fit_size()
 
     def source_row(self, index: Index) -> int:
-        """Return the row of the table for an index of the sorted view; −1 for none."""
+        """Return the row of the table for an index of the sorted view; −1 if there is none."""
         return self._sorted.mapToSource(index).row()
 
     def refresh(self) -> None:
         """Update all numbers after a change of units."""
         self.content.refresh()
-        self._fit()
+        self._fit_size()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Adapt the column widths to the available width."""
         super().resizeEvent(event)
         self._distribute_width()
 
-    def _widths(self) -> list[int]:
+    def _column_widths(self) -> list[int]:
         return [self.columnWidth(k) for k in range(self.content.columnCount())]
 
     def _distribute_width(self) -> None:
-        """Distribute the width among columns that were not resized by hand, none narrower than its texts; the sorted
-        column keeps room for its arrow."""
+        """Distribute the width among columns that the user has not resized, none narrower than its texts; the sorted
+        column keeps room for the sort arrow."""
         natural, available = self._natural, self.viewport().width()
-        if self._widths() != self._given:
+        if self._column_widths() != self._given:
             return
         wanted = natural if sum(natural) <= available else self._fitting_widths(natural, available)
         if wanted != self._given:
             for k, width in enumerate(wanted):
                 self.setColumnWidth(k, width)
-            self._given = self._widths()
+            self._given = self._column_widths()
 
     def _fitting_widths(self, natural: list[int], available: int) -> list[int]:
         """Return column widths in pixels that fit the available width as far as the texts allow."""
@@ -179,9 +181,9 @@ class TableView(QTableView):
         advance = self.fontMetrics().horizontalAdvance
         return max([title, *(advance(str(content.data(content.index(row, column)))) for row in rows)]) + 2 * MARGIN
 
-    def _fit(self) -> None:
+    def _fit_size(self) -> None:
         self.resizeColumnsToContents()
-        self._natural = self._given = self._widths()
+        self._natural = self._given = self._column_widths()
         self._least = []
         rows = min(MOST_ROWS, len(self.content.table.rows))
         height = self.horizontalHeader().sizeHint().height() + rows * self.verticalHeader().defaultSectionSize()

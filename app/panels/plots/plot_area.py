@@ -1,5 +1,5 @@
-"""Area that arranges the plots, and its placeholder while nothing is plotted: a short explanation and proposals of
-likely plots."""
+"""Area that arranges the plots, and its placeholder while nothing is plotted: a short explanation and suggestions of
+useful plots."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
 
-from app.plain_text import as_tip
-from app.plotting.channels import likely
+from app.plain_text import escape_tip
+from app.plotting.channels import suggest_plots
 from app.preferences.icons import icon
 from app.widgets.label import Label
-from core.simulation.run.run import Run, part
+from core.simulation.run.run import Run, select_samples
 
 WITHOUT_RUN = (
     "Plots show what a run records: joints, frames, forces, energies and your own formulas. Simulate first (F5)."
 )
 WITH_RUN = "Choose channels on the left, drag elements here from the model tree, or start with one of these:"
 LOOKS = 200
-"""Number of samples of a run from which the main direction of a tool's motion is determined."""
+"""Number of samples of a run used to determine the main direction of a tool's motion."""
 COLUMNS = 4
 WIDE = 520
-"""Panel width below which proposals are arranged in two columns, pixels."""
+"""Panel width below which suggestions are arranged in two columns, pixels."""
 NARROW = 280
 
 
-def thinned(run: Run) -> Run:
-    """Return a run with only some of its samples."""
-    return part(run, slice(None, None, max(1, len(run.time) // LOOKS)))
+def subsample_run(run: Run) -> Run:
+    """Return a run with only some of its samples, evenly spaced."""
+    return select_samples(run, slice(None, None, max(1, len(run.time) // LOOKS)))
 
 
-class EmptyPlots(QWidget):
-    """Placeholder that emits `chosen(x, channels)` when a proposal is clicked."""
+class PlotsPlaceholder(QWidget):
+    """Placeholder with suggested plots; emits `chosen(x, channels)` when one is clicked."""
 
     chosen = Signal(str, list)
 
@@ -55,24 +55,24 @@ class EmptyPlots(QWidget):
         column.addStretch(1)
 
     def show_run(self, run: Run | None) -> None:
-        """Propose likely plots for a run of this machine."""
+        """Suggest plots that suit a run of this machine."""
         if run is self._run or (run is not None and self._run is not None and run.mech is self._run.mech):
             return
         self._run = run
         self._words.setText(WITH_RUN if run is not None else WITHOUT_RUN)
-        offered = list(likely(thinned(run)).items()) if run is not None else []
-        self.buttons = [self._button(title, x, names) for title, (x, names) in offered]
-        self._arrange()
+        offered = list(suggest_plots(subsample_run(run)).items()) if run is not None else []
+        self.buttons = [self._create_proposal_button(title, x, names) for title, (x, names) in offered]
+        self._arrange_proposals()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Arrange as many proposals per row as fit."""
+        """Arrange as many suggestions per row as fit."""
         super().resizeEvent(event)
         columns = COLUMNS if self.width() >= WIDE else COLUMNS // 2
         if columns != self._columns:
             self._columns = columns
-            self._arrange()
+            self._arrange_proposals()
 
-    def _arrange(self) -> None:
+    def _arrange_proposals(self) -> None:
         for button in self.buttons:
             button.setParent(self)
         while self._rows.count():
@@ -91,9 +91,9 @@ class EmptyPlots(QWidget):
             line.addStretch(1)
             self._rows.addWidget(holder)
 
-    def _button(self, title: str, x: str, names: tuple[str, ...]) -> QPushButton:
+    def _create_proposal_button(self, title: str, x: str, names: tuple[str, ...]) -> QPushButton:
         button = QPushButton(icon("plot"), title)
-        button.setToolTip(as_tip(", ".join(names) + ("" if x == "time" else f" against {x}")))
+        button.setToolTip(escape_tip(", ".join(names) + ("" if x == "time" else f" versus {x}")))
         button.clicked.connect(lambda: self.chosen.emit(x, list(names)))
         return button
 
@@ -119,6 +119,6 @@ class PlotArea(QSplitter):
         if wanted != self.orientation():
             QTimer.singleShot(0, self, lambda: self._set_orientation(wanted))
 
-    def _set_orientation(self, wanted: Qt.Orientation) -> None:
-        self.setOrientation(wanted)
+    def _set_orientation(self, orientation: Qt.Orientation) -> None:
+        self.setOrientation(orientation)
         self.turned.emit()

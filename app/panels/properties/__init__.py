@@ -1,13 +1,13 @@
 """The Properties panel for the selected element."""
 
 from app.panels import RIGHT, Panel
-from core.later import function
+from core.later import lazy_function
 
 PANEL = Panel(
     "properties",
     "Properties",
     RIGHT,
-    function(__name__, "panel.make"),
+    lazy_function(__name__, "panel.create_panel"),
     order=4,
     help=(
         "The fields of the selected element, or of the whole model if nothing is selected. Numbers may "

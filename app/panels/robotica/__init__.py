@@ -1,13 +1,13 @@
 """The panel with Robotica's command line."""
 
 from app.panels import BOTTOM, Panel
-from core.later import function
+from core.later import lazy_function
 
 PANEL = Panel(
     "robotica",
     "Robotica",
     BOTTOM,
-    function(__name__, "panel.make"),
+    lazy_function(__name__, "panel.create_panel"),
     order=11,
     help=(
         "Calls in the notation of Robotica's manual: FKin[], ELDynamics[], RElp[…]. Enter runs, Tab "

@@ -1,13 +1,13 @@
 """The Simulation panel: settings and runs."""
 
 from app.panels import LEFT, Panel
-from core.later import function
+from core.later import lazy_function
 
 PANEL = Panel(
     "simulation",
     "Simulation",
     LEFT,
-    function(__name__, "panel.make"),
+    lazy_function(__name__, "panel.create_panel"),
     order=3,
     help=(
         "Duration, method and tolerances of a run, initial values, joint torques as formulas, and the "

@@ -21,14 +21,14 @@ from PySide6.QtWidgets import (
 
 from app.background.jobs import Jobs
 from app.background.signals import Lifetime
-from app.background.slices import slices
+from app.background.slices import shared_slices
 from app.document.session import Session
 from app.panels.simulation.run_list import RunsList
 from app.panels.simulation.start_rows import StartRows
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.preferences.settings import Settings
 from app.runs.job import Simulation
-from app.runs.run_settings import STARTS, closing_problem
+from app.runs.run_settings import STARTS, loop_closure_problem
 from app.widgets.label import ElidedCombo, Label, Note
 from app.widgets.panel_parts import ProgressBar
 from app.widgets.quantities.quantity import QuantityEdit
@@ -37,7 +37,7 @@ from core.simulation import METHODS
 from core.simulation.run.settings import FACTORISATIONS
 
 if TYPE_CHECKING:
-    from app.document.run_tree import Record
+    from app.document.run_tree import RunRecord
     from app.workbench import Workbench
 
 LOOK = 100
@@ -53,7 +53,7 @@ LABELS = {
     "output": "Output every",
     "closing": "Loop closure",
 }
-"""Field names used in messages about refused values."""
+"""Titles of the fields in messages about values that are not accepted."""
 FACTORISATION_TIP = (
     "Solver for the equations of loops without analytic closure: rank-revealing, the automatic "
     "choice, detects redundant constraints at every pose; Cholesky is slightly faster but ends the "
@@ -62,7 +62,7 @@ FACTORISATION_TIP = (
 
 
 class SimulationPanel(QWidget):
-    """Form, initial values, progress, and list of runs."""
+    """Run settings, initial values, progress, and the list of runs."""
 
     def __init__(self, session: Session, settings: Settings, jobs: Jobs, simulation: Simulation) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class SimulationPanel(QWidget):
         self.note = Note(self)
         self.note.setContentsMargins(10, 0, 8, 0)
         split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
-        split.addWidget(self._upper_part())
+        split.addWidget(self._build_upper_part())
         split.addWidget(self.runs)
         split.setSizes([420, 180])
         whole = QVBoxLayout(self)
@@ -89,15 +89,15 @@ class SimulationPanel(QWidget):
         self._document = session.document
         self._look = QTimer(self, interval=LOOK)
         self._look.timeout.connect(self._show_progress)
-        self.rows.refused.connect(lambda words: self.refuse("rows", words))
+        self.rows.refused.connect(lambda words: self.show_problem("rows", words))
         self._life = Lifetime()
         self._life.listen(
             (simulation.changed, self.refresh),
             (simulation.ended, self._on_ended),
             (session.changed, self._on_document_changed),
-            (session.runs.changed, self._show_starts),
+            (session.runs.changed, self._enable_initial_states),
         )
-        self._life.callback(slices().drop, self.rows)
+        self._life.callback(shared_slices().drop, self.rows)
         self._life.own(self.rows)
         self._life.own(self.runs)
         self._life.callback(self._look.stop)
@@ -107,8 +107,8 @@ class SimulationPanel(QWidget):
         """Disconnect from all signals."""
         self._life.close()
 
-    def fill(self, actions: Mapping[str, QAction]) -> None:
-        """Create the buttons from the table of commands."""
+    def create_buttons(self, actions: Mapping[str, QAction]) -> None:
+        """Create the buttons from the actions of the commands."""
         for name in BUTTONS:
             if name not in actions:
                 continue
@@ -123,13 +123,13 @@ class SimulationPanel(QWidget):
 
     # ------------------------------------------------------------------------------- building
 
-    def _upper_part(self) -> QWidget:
-        """Build the part above the list of runs."""
+    def _build_upper_part(self) -> QWidget:
+        """Build the widgets above the list of runs."""
         upper = QWidget()
         column = QVBoxLayout(upper)
         column.setContentsMargins(0, 6, 0, 0)
         column.setSpacing(4)
-        column.addLayout(self._form())
+        column.addLayout(self._build_form())
         column.addWidget(self.note)
         column.addLayout(self._row)
         column.addWidget(self.progress)
@@ -140,24 +140,24 @@ class SimulationPanel(QWidget):
         upper.setMinimumWidth(upper.minimumSizeHint().width())  # rows that come later do not move the view
         return upper
 
-    def _form(self) -> QFormLayout:
+    def _build_form(self) -> QFormLayout:
         form = QFormLayout()
         form.setContentsMargins(10, 0, 8, 0)
         form.setVerticalSpacing(4)
-        self.duration = self._number("duration", "Simulated time")
+        self.duration = self._create_number_field("duration", "Simulated time")
         self.method = ElidedCombo()
         for method in METHODS.values():
             self.method.addItem(method.title, method.id)
-            self.method.setItemData(self.method.count() - 1, as_tip(method.help), Qt.ItemDataRole.ToolTipRole)
+            self.method.setItemData(self.method.count() - 1, escape_tip(method.help), Qt.ItemDataRole.ToolTipRole)
         self.method.setMinimumContentsLength(12)
         self.method.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.method.activated.connect(lambda _: self.simulation.choose(method=self.method.currentData()))
+        self.method.activated.connect(lambda _: self.simulation.change_settings(method=self.method.currentData()))
         self.method_words = Label(wordWrap=True)
         self.method_words.setObjectName("muted")
-        self.rtol = self._number("rtol", "Relative tolerance per step", plain=True)
-        self.atol = self._number("atol", "Absolute tolerance per step (rad, m, rad/s, m/s)", plain=True)
-        self.step = self._number("step", "Length of the steps", optional=True, empty="1 ms")
-        self.output = self._number(
+        self.rtol = self._create_number_field("rtol", "Relative tolerance per step", plain=True)
+        self.atol = self._create_number_field("atol", "Absolute tolerance per step (rad, m, rad/s, m/s)", plain=True)
+        self.step = self._create_number_field("step", "Length of the steps", optional=True, empty="1 ms")
+        self.output = self._create_number_field(
             "output",
             "Time between two samples; empty: at least a thousand samples, or one per step",
             optional=True,
@@ -166,9 +166,9 @@ class SimulationPanel(QWidget):
         self.start = QComboBox(toolTip="Initial state of the run")
         for key, (title, words) in STARTS.items():
             self.start.addItem(title, key)
-            self.start.setItemData(self.start.count() - 1, as_tip(words), Qt.ItemDataRole.ToolTipRole)
+            self.start.setItemData(self.start.count() - 1, escape_tip(words), Qt.ItemDataRole.ToolTipRole)
         self.start.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.start.activated.connect(lambda _: self.simulation.choose(start=self.start.currentData()))
+        self.start.activated.connect(lambda _: self.simulation.change_settings(start=self.start.currentData()))
         self._make_closure_editors()
         self.accuracy = QStackedWidget()
         self.accuracy.addWidget(_side_by_side(rel=self.rtol, abs=self.atol))
@@ -177,13 +177,13 @@ class SimulationPanel(QWidget):
         return form
 
     def _make_closure_editors(self) -> None:
-        """Make the editors of how loops are closed and the equations solved."""
+        """Create the editors for loop closure and for the solver of the equations."""
         self.closed_forms = QCheckBox("Analytic loop closure")
         self.closed_forms.setToolTip(
             "Close loops by analytic formulas where possible; if off, close all loops by iteration"
         )
-        self.closed_forms.toggled.connect(lambda on: self.simulation.choose(closed_forms=on))
-        self.closing = self._number(
+        self.closed_forms.toggled.connect(lambda on: self.simulation.change_settings(closed_forms=on))
+        self.closing = self._create_number_field(
             "closing",
             (
                 "Iteration that closes loops after each step: empty, until gaps are below 1e-12; a number below "
@@ -194,15 +194,15 @@ class SimulationPanel(QWidget):
             optional=True,
             empty="to 1e-12",
         )
-        self.factorisation = QComboBox(toolTip=as_tip(FACTORISATION_TIP))
+        self.factorisation = QComboBox(toolTip=escape_tip(FACTORISATION_TIP))
         for name in FACTORISATIONS:
             self.factorisation.addItem(name.capitalize(), name)
         self.factorisation.activated.connect(
-            lambda _: self.simulation.choose(factorisation=self.factorisation.currentData())
+            lambda _: self.simulation.change_settings(factorisation=self.factorisation.currentData())
         )
 
     def _place_editors(self, form: QFormLayout) -> None:
-        """Place the editors in the rows of the form."""
+        """Add the editors to the rows of the form."""
         self.accuracy_label = Label()
         form.addRow("Duration", self.duration)
         form.addRow("Method", self.method)
@@ -213,46 +213,48 @@ class SimulationPanel(QWidget):
         form.addRow("", self.closed_forms)
         self.closing_label = Label("Loop closure")
         form.addRow(self.closing_label, self.closing)
-        self.factorisation_label = Label("Solved by")
+        self.factorisation_label = Label("Linear solver")
         form.addRow(self.factorisation_label, self.factorisation)
 
-    def _number(
+    def _create_number_field(
         self, field: str, tip: str, *, plain: bool = False, optional: bool = False, empty: str = ""
     ) -> QuantityEdit:
         def commit(value: Any, _: object) -> str:
             if value is not None and not (isinstance(value, float | int) and value > 0):
                 return "A positive number is needed."
-            if field == "closing" and (problem := closing_problem(value)):
+            if field == "closing" and (problem := loop_closure_problem(value)):
                 return problem
-            self.simulation.choose(**{field: None if value is None else float(value)})
+            self.simulation.change_settings(**{field: None if value is None else float(value)})
             return ""
 
         measure = Measure("none") if plain else SECONDS
         edit = QuantityEdit(measure, self._settings, commit, optional=optional, fold=True)
         edit.setAccessibleName(tip)
-        edit.explained.connect(lambda words, severity: self._explain(edit, field, words if severity == "error" else ""))
+        edit.explained.connect(
+            lambda words, severity: self._show_field_problem(edit, field, words if severity == "error" else "")
+        )
         if empty:
             edit.setPlaceholderText(empty)
-        edit.setToolTip(as_tip(tip))
+        edit.setToolTip(escape_tip(tip))
         self._fields.append(edit)
         return edit
 
-    def _explain(self, edit: QuantityEdit, field: str, problem: str) -> None:
-        """Show why the text typed in a field is refused."""
-        edit.setToolTip(as_tip(problem or edit.accessibleName()))
-        self.refuse(field, f"{LABELS[field]}: {problem}" if problem else "")
+    def _show_field_problem(self, edit: QuantityEdit, field: str, problem: str) -> None:
+        """Show why the text typed in a field is not accepted."""
+        edit.setToolTip(escape_tip(problem or edit.accessibleName()))
+        self.show_problem(field, f"{LABELS[field]}: {problem}" if problem else "")
 
-    def refuse(self, place: str, problem: str) -> None:
-        """Show beneath the form what is refused in a field; an empty problem clears it."""
-        self._problems.pop(place, None)
+    def show_problem(self, field: str, problem: str) -> None:
+        """Show beneath the form why a field's value is not accepted; an empty problem clears the message."""
+        self._problems.pop(field, None)
         if problem:
-            self._problems[place] = problem
-        self.note.say("\n".join(self._problems.values()), "error" if self._problems else "")
+            self._problems[field] = problem
+        self.note.show_text("\n".join(self._problems.values()), "error" if self._problems else "")
 
     def finish_typing(self) -> bool:
         """Accept text typed in the fields, as Enter would; return False if some of it cannot be accepted."""
         for edit in self._fields:
-            edit.finish()
+            edit.commit_text()
         wrong = next((edit for edit in self._fields if edit.problem), None)
         if wrong is not None:
             wrong.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -273,7 +275,7 @@ class SimulationPanel(QWidget):
         ):
             edit.show_value(value)
         self.method.setCurrentIndex(self.method.findData(run_settings.method))
-        self.method.setToolTip(as_tip(f"{method.title}: {method.help}"))
+        self.method.setToolTip(escape_tip(f"{method.title}: {method.help}"))
         self.method_words.setText(method.help)
         self.accuracy.setCurrentIndex(0 if method.adaptive else 1)
         self.accuracy_label.setText("Tolerances" if method.adaptive else "Step")
@@ -285,9 +287,9 @@ class SimulationPanel(QWidget):
             *(self.factorisation, self.factorisation_label),
         ):
             widget.setVisible(loops)
-        self._show_starts()
+        self._enable_initial_states()
         self.rows.refresh()
-        running = self.simulation.running
+        running = self.simulation.is_running
         self.progress.setVisible(running)
         if running and not self._look.isActive():
             self._look.start()
@@ -295,15 +297,15 @@ class SimulationPanel(QWidget):
         elif not running:
             self._look.stop()
 
-    def _show_starts(self) -> None:
-        """Enable the initial states that need an existing run only if there is one."""
+    def _enable_initial_states(self) -> None:
+        """Enable the initial states that need a run only if there is one."""
         model: Any = self.start.model()
         there = self._session.runs.current is not None
         for key in ("moment", "moving"):
             model.item(self.start.findData(key)).setEnabled(there)
         start = self.simulation.run_settings.start
         self.start.setCurrentIndex(self.start.findData(start if there or start in ("pose", "rest") else "pose"))
-        self.start.setToolTip(as_tip(STARTS[self.start.currentData()][1]))
+        self.start.setToolTip(escape_tip(STARTS[self.start.currentData()][1]))
 
     def _show_progress(self) -> None:
         job = self.simulation.job
@@ -319,19 +321,19 @@ class SimulationPanel(QWidget):
         counted = f"{100 * share:.0f} %" + (f", about {left:.0f} s left" if left is not None else "")
         self.words.setText(job.text or counted)
 
-    def _on_ended(self, record: Record | None, words: str) -> None:
-        self.words.setText(words)
+    def _on_ended(self, record: RunRecord | None, message: str) -> None:
+        self.words.setText(message)
 
     def _rebuild_rows(self, _seconds: float) -> bool:
-        self.rows.rebuild()
+        self.rows.rebuild_rows()
         return True
 
     def _on_document_changed(self, old: Any, new: Any) -> None:
         if old.model is not new.model:
             if self.rows.isVisible() or self._document != self._session.document:
-                slices().add(self.rows, self._rebuild_rows)  # an edit, or the machine, is seen first
+                shared_slices().add(self.rows, self._rebuild_rows)  # an edit, or the machine, is seen first
             else:
-                self.rows.rebuild()
+                self.rows.rebuild_rows()
             self.refresh()
             if self._document != self._session.document:
                 self._document = self._session.document
@@ -341,7 +343,7 @@ class SimulationPanel(QWidget):
 
 
 def _side_by_side(**edits: QWidget) -> QWidget:
-    """Return a row of editors, each after its label."""
+    """Return a widget with editors in a row, each after its label."""
     widget = QWidget()
     row = QHBoxLayout(widget)
     row.setContentsMargins(0, 0, 0, 0)
@@ -353,9 +355,9 @@ def _side_by_side(**edits: QWidget) -> QWidget:
     return widget
 
 
-def make(bench: Workbench) -> SimulationPanel:
+def create_panel(bench: Workbench) -> SimulationPanel:
     """Create the Simulation panel of a window."""
     panel = SimulationPanel(bench.session, bench.settings, bench.jobs, bench.runs.simulation)
-    panel.runs.empty.wanted.connect(lambda: bench.run("simulation.run"))
+    panel.runs.empty.wanted.connect(lambda: bench.run_command("simulation.run"))
     panel.runs.stranger.connect(lambda run, path: bench.files.open_run(run, path))
     return panel

@@ -1,13 +1,13 @@
 """The Sliders panel: joints and parameters."""
 
 from app.panels import RIGHT, Panel
-from core.later import function
+from core.later import lazy_function
 
 PANEL = Panel(
     "sliders",
     "Sliders",
     RIGHT,
-    function(__name__, "panel.make"),
+    lazy_function(__name__, "panel.create_panel"),
     order=5,
     help=(
         "Sliders for every joint coordinate and every parameter. Dependent quantities follow while you "

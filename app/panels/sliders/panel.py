@@ -1,4 +1,5 @@
-"""Sliders of joints and parameters. A slider and a handle work alike: previews in the session, then one commit."""
+"""Sliders of joints and parameters. Like handles in the scene, a slider previews its values in the session and then
+commits once."""
 
 from __future__ import annotations
 
@@ -22,28 +23,28 @@ from PySide6.QtWidgets import (
 )
 
 from app.background.signals import Lifetime
-from app.background.slices import slices
+from app.background.slices import shared_slices
 from app.document.hand_freedom import free_speed_mask
-from app.document.revision import Ref, State
+from app.document.revision import DocumentState, ElementRef
 from app.document.session import Session
-from app.panels.sliders.row import Quantity, SliderRow
-from app.plain_text import as_tip
+from app.panels.sliders.row import SliderQuantity, SliderRow
+from app.plain_text import escape_tip
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
-from app.widgets.panel_parts import EmptyPanel
-from core.errors import KinetostatError, listed
+from app.widgets.panel_parts import EmptyPanelPlaceholder
+from core.errors import KinetostatError, join_words
 from core.joints import quaternions
 from core.model import Model, Parameter
-from core.model.parameters import value_of
+from core.model.parameters import evaluate_field
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
 
 FREE_RANGE = {"angle": math.pi, "length": 1.0}
-"""Half the range of a slider whose joint has no limits, rad or m."""
+"""Half the range of the slider of a joint without limits, rad or m."""
 FOLLOW = 20
-"""Interval in which movements are collected and shown together, ms. With 0 nothing would be shown while drawing takes
-all the time."""
+"""Interval over which movements are collected before they are shown, ms. With 0 nothing would be shown as long as
+drawing takes all the time."""
 QUATERNION = (".qx", ".qy", ".qz", ".qw")
 ROTATION = ("rotation x", "rotation y", "rotation z")
 NO_JOINTS = "No joints yet. Each joint coordinate will have a slider here."
@@ -51,9 +52,9 @@ NO_PARAMETERS = "No parameters yet. Each parameter, a named number for formulas,
 
 
 class _SliderEntry(NamedTuple):
-    """A quantity with the functions that read and preview it."""
+    """A quantity with the functions that read its value and preview a new one."""
 
-    quantity: Quantity
+    quantity: SliderQuantity
     read: Callable[[], float]
     preview: Callable[[float], object]
 
@@ -66,11 +67,14 @@ class SlidersPanel(QWidget):
         self._session, self._settings = session, settings
         self._turns: dict[str, np.ndarray] = {}
         self._p = session.p
-        self.joints, self.parameters = _Page(NO_JOINTS, "Add a link"), _Page(NO_PARAMETERS, "Add a parameter")
+        self.joints, self.parameters = (
+            _SliderPage(NO_JOINTS, "Add a link"),
+            _SliderPage(NO_PARAMETERS, "Add a parameter"),
+        )
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.addTab(self.joints, "Joints")
         self.tabs.addTab(self.parameters, "Parameters")
-        self.tabs.setCornerWidget(self._unit_bar())
+        self.tabs.setCornerWidget(self._build_unit_bar())
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.tabs)
@@ -91,12 +95,12 @@ class SlidersPanel(QWidget):
 
     @property
     def rows(self) -> dict[str, SliderRow]:
-        """Return all rows by the name of the quantity they move."""
-        return {row.quantity.name: row for page in (self.joints, self.parameters) for row in page.complete()}
+        """Return all rows by the name of the quantity that they show."""
+        return {row.quantity.name: row for page in (self.joints, self.parameters) for row in page.create_rows()}
 
     # ----------------------------------------------------------------------------- building
 
-    def _unit_bar(self) -> QWidget:
+    def _build_unit_bar(self) -> QWidget:
         corner = QWidget()
         row = QHBoxLayout(corner)
         row.setContentsMargins(0, 2, 6, 2)
@@ -107,7 +111,7 @@ class SlidersPanel(QWidget):
             (self.length_unit, ("m", "mm"), "Unit of lengths"),
         ):
             box.addItems(units)
-            box.setToolTip(as_tip(tip))
+            box.setToolTip(escape_tip(tip))
             box.setAccessibleName(tip)
             row.addWidget(box)
         self._show_units()
@@ -142,12 +146,15 @@ class SlidersPanel(QWidget):
             lower = c.lower if c.lower is not None else min(-half, (c.upper or 0.0) - 2 * half)
             upper = c.upper if c.upper is not None else max(half, (c.lower or 0.0) + 2 * half)
             mover = driven.get(c.name, "")
-            quantity = Quantity(c.name, c.name, c.dimension, lower, upper, self._ref(c.joint), mover, c.lower, c.upper)
+            quantity = SliderQuantity(
+                c.name, c.name, c.dimension, lower, upper, self._joint_ref(c.joint), mover, c.lower, c.upper
+            )
             entries.append(_SliderEntry(quantity, self._read_function(c.index), self._preview_function(c.name)))
         return entries + self._follower_entries()
 
     def _follower_entries(self) -> list[_SliderEntry]:
-        """Return entries of joints that follow another one; they are shown, but only their leader moves them."""
+        """Return entries for joints coupled to another one; they are shown, but move only with the joint they
+        follow."""
         session = self._session
         entries = []
         for joint in session.model.expanded.joints:
@@ -155,20 +162,20 @@ class SlidersPanel(QWidget):
                 continue
             dimension = joint.info.coordinate_dimensions[0]
             half = FREE_RANGE.get(dimension, 1.0)
-            ref, mover = Ref("joints", joint.name), f"follows {joint.mimic.leader}"
-            quantity = Quantity(joint.name, joint.name, dimension, -half, half, ref, mover)
+            ref, mover = ElementRef("joints", joint.name), f"follows {joint.mimic.leader}"
+            quantity = SliderQuantity(joint.name, joint.name, dimension, -half, half, ref, mover)
             entries.append(_SliderEntry(quantity, self._follower_reader(joint.name), lambda value: None))
         return entries
 
     def _follower_reader(self, name: str) -> Callable[[], float]:
         return lambda: float(self._session.mech.coordinate(self._session.q, name)[0])
 
-    def _ref(self, joint: str) -> Ref:
-        """Return the joint, or the body of this name where a body moves freely without a joint."""
+    def _joint_ref(self, joint: str) -> ElementRef:
+        """Return the joint of this name, or the body where a body moves freely without a joint."""
         for free in self._session.mech.implicit_joints:
             if free.name == joint:
-                return Ref("bodies", free.child)
-        return Ref("joints", joint)
+                return ElementRef("bodies", free.child)
+        return ElementRef("joints", joint)
 
     def _read_function(self, index: int) -> Callable[[], float]:
         return lambda: float(self._session.q[index])
@@ -183,7 +190,7 @@ class SlidersPanel(QWidget):
         entries = []
         for name in session.mech.p_names:
             lower, upper = parameter_range(table[name], values)
-            quantity = Quantity(name, name, table[name].dimension, lower, upper, Ref("parameters", name))
+            quantity = SliderQuantity(name, name, table[name].dimension, lower, upper, ElementRef("parameters", name))
             preview = lambda value, name=name: session.preview(parameters={name: value})  # noqa: E731
             entries.append(_SliderEntry(quantity, lambda name=name: float(self._p[name]), preview))
         return entries
@@ -191,11 +198,11 @@ class SlidersPanel(QWidget):
     # ----------------------------------------------------------------------------- rotations
 
     def _rotation_entries(self, stem: str, index: int, joint: str) -> list[_SliderEntry]:
-        """Return three sliders of the rotation vector in place of a quaternion's four numbers."""
-        ref = self._ref(joint)
+        """Return three sliders for the rotation vector instead of four for a quaternion."""
+        ref = self._joint_ref(joint)
         return [
             _SliderEntry(
-                Quantity(f"{stem}.{ROTATION[i]}", f"{stem}.r{'xyz'[i]}", "angle", -math.pi, math.pi, ref),
+                SliderQuantity(f"{stem}.{ROTATION[i]}", f"{stem}.r{'xyz'[i]}", "angle", -math.pi, math.pi, ref),
                 lambda i=i: float(self._rotation_vector(stem, index)[i]),
                 lambda value, i=i: self._preview_rotation(stem, index, i, value),
             )
@@ -204,23 +211,27 @@ class SlidersPanel(QWidget):
 
     def _rotation_vector(self, stem: str, index: int) -> np.ndarray:
         """Return the rotation vector, or the one last set by a slider as long as it describes the same rotation."""
-        now = quaternions.unit(self._session.q[index : index + 4])
+        now = quaternions.normalise_quaternion(self._session.q[index : index + 4])
         last = self._turns.get(stem)
-        if last is None or np.linalg.norm(quaternions.product(quaternions.exponential(-last), now)[:3]) > 5e-10:
-            self._turns[stem] = quaternions.logarithm(now)
+        if (
+            last is None
+            or np.linalg.norm(quaternions.multiply_quaternions(quaternions.quaternion_from_vector(-last), now)[:3])
+            > 5e-10
+        ):
+            self._turns[stem] = quaternions.vector_from_quaternion(now)
         return self._turns[stem]
 
     def _preview_rotation(self, stem: str, index: int, i: int, value: float) -> None:
         vector = self._rotation_vector(stem, index).copy()
         vector[i] = value
         self._turns[stem] = vector
-        quaternion = quaternions.exponential(vector)
+        quaternion = quaternions.quaternion_from_vector(vector)
         names = [stem + suffix for suffix in QUATERNION]
         self._session.preview_coordinates(dict(zip(names, map(float, quaternion), strict=True)))
 
     # ----------------------------------------------------------------------------- following
 
-    def _on_document_changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: DocumentState, new: DocumentState) -> None:
         if old.model is new.model:
             return
         wanted = [
@@ -233,7 +244,7 @@ class SlidersPanel(QWidget):
     def _on_pose_changed(self) -> None:
         if self._soon.isActive():
             return
-        if not self._session.previewing and monotonic() - self._shown > 1e-3 * FOLLOW:
+        if not self._session.has_preview and monotonic() - self._shown > 1e-3 * FOLLOW:
             self._show_values()  # together with the scene's next picture
         else:
             self._soon.start()
@@ -253,9 +264,9 @@ class SlidersPanel(QWidget):
                 row.refresh(self._settings)
 
 
-class _Page(QScrollArea):
-    """Scrolling list of rows, or a placeholder with a button (`wanted`) that creates the first one. Rows are created
-    when the page is first visible."""
+class _SliderPage(QScrollArea):
+    """Scrolling list of rows, or a placeholder with a button that emits `wanted` to create the first quantity. Rows are
+    created when the page is first visible."""
 
     wanted = Signal()
 
@@ -273,13 +284,13 @@ class _Page(QScrollArea):
         self.entries = entries
         self._make = lambda: self._build(entries, session, settings)
         if self.isVisible():
-            slices().add(self, self._complete)
+            shared_slices().add(self, self._create_rows_in_slice)
 
-    def _complete(self, _seconds: float) -> bool:
-        self.complete()
+    def _create_rows_in_slice(self, _seconds: float) -> bool:
+        self.create_rows()
         return True
 
-    def complete(self) -> list[SliderRow]:
+    def create_rows(self) -> list[SliderRow]:
         """Return the rows, creating them if necessary."""
         make, self._make = self._make, None
         if make is not None:
@@ -289,7 +300,7 @@ class _Page(QScrollArea):
 
     def showEvent(self, event: QShowEvent) -> None:
         """Create the rows when the page becomes visible."""
-        self.complete()
+        self.create_rows()
         super().showEvent(event)
 
     def _build(self, entries: list[_SliderEntry], session: Session, settings: Settings) -> None:
@@ -310,9 +321,9 @@ class _Page(QScrollArea):
         grid.setVerticalSpacing(3)
         grid.setColumnStretch(1, 1)
         for number, row in enumerate(self.rows):
-            row.place(grid, number)
+            row.add_to_grid(grid, number)
         if not self.rows:
-            empty = EmptyPanel(self._words, self._title)
+            empty = EmptyPanelPlaceholder(self._words, self._title)
             empty.wanted.connect(self.wanted)
             grid.addWidget(empty, 0, 0, 1, 3)
         grid.setRowStretch(len(self.rows) + 1, 1)
@@ -335,7 +346,7 @@ def driven_coordinates(model: Model) -> dict[str, str]:
 
 
 def held_coordinates(session: Session) -> dict[str, str]:
-    """Return coordinates determined by drivers through constraints, with a note on the driver."""
+    """Return coordinates that drivers determine through constraints, with a note on the driver."""
     drivers = [each.name for each in session.model.expanded.drivers if each.motion == "position"]
     if not drivers:
         return {}
@@ -346,7 +357,7 @@ def held_coordinates(session: Session) -> dict[str, str]:
         if q.stop - q.start == v.stop - v.start:
             k = v.start + each.index - q.start
             if without[k] and not here[k]:
-                found[each.name] = f"is determined by {listed(drivers)}"
+                found[each.name] = f"is determined by {join_words(drivers)}"
     return found
 
 
@@ -363,16 +374,16 @@ def parameter_range(parameter: Parameter, values: Mapping[str, float]) -> tuple[
         if said is None:
             continue
         try:
-            number = float(value_of(said, values))
+            number = float(evaluate_field(said, values))
         except KinetostatError:
             continue
         lower, upper = (number, upper) if bound == "minimum" else (lower, number)
     return (lower, upper) if lower < upper else (min(lower, value), max(lower, value) + 1.0)
 
 
-def make(bench: Workbench) -> SlidersPanel:
+def create_panel(bench: Workbench) -> SlidersPanel:
     """Create the Sliders panel of a window."""
     panel = SlidersPanel(bench.session, bench.settings)
-    panel.joints.wanted.connect(lambda: bench.run("add.link"))
-    panel.parameters.wanted.connect(lambda: bench.run("add.parameter"))
+    panel.joints.wanted.connect(lambda: bench.run_command("add.link"))
+    panel.parameters.wanted.connect(lambda: bench.run_command("add.parameter"))
     return panel

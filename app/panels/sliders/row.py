@@ -1,4 +1,4 @@
-"""One row of the Sliders panel: name, slider, spin box in the preferred unit; a value in SI."""
+"""One row of the Sliders panel: name, slider, and spin box in the display unit; the value itself is in SI."""
 
 from __future__ import annotations
 
@@ -18,21 +18,29 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.document.revision import Ref
+from app.document.revision import ElementRef
 from app.document.session import Session
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.preferences.settings import Settings
 from app.widgets.label import Label
-from app.widgets.plain_keys import FieldEnds, FieldKeys, PassingWheel
-from app.widgets.quantities.quantity_text import Measure, SIUnits, Units, quantity, read, step_of, value_in
+from app.widgets.plain_keys import SpinBoxKeyFilter, TextFieldKeyFilter, WheelWhenFocused
+from app.widgets.quantities.quantity_text import (
+    Measure,
+    SIUnits,
+    Units,
+    default_step,
+    evaluate_value,
+    format_quantity,
+    read,
+)
 from core.errors import KinetostatError
 
 _NOTHING: Mapping[str, float] = {}
 
 
-class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
-    """Spin box for a number in SI, shown and typed in the preferred unit. `value()`, `setRange` and `setSingleStep` are
-    SI.
+class QuantitySpinBox(WheelWhenFocused, QDoubleSpinBox):
+    """Spin box for a number in SI that is shown and typed in the display unit; `value()`, `setRange` and
+    `setSingleStep` use SI.
 
     `valueEdited(float)`: the person changed it, also while stepping; `committed()`: the change is finished.
     Programmatic `show_value` emits neither.
@@ -41,7 +49,7 @@ class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
     valueEdited = Signal(float)
     committed = Signal()
     refused = Signal(str)
-    """Emitted with the reason why typed text is refused; the value stays."""
+    """Emitted with the reason why typed text is not accepted; the value stays unchanged."""
 
     _made = False  # while it is set up Qt asks for the text of every bound
     PAUSE_MS = 500  # after which a run of steps is finished
@@ -58,19 +66,19 @@ class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
         self.setRange(-1e12, 1e12)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setStepType(QAbstractSpinBox.StepType.DefaultStepType)
-        self.setSingleStep(step_of(0.0, self.measure, self.settings))
+        self.setSingleStep(default_step(0.0, self.measure, self.settings))
         self._shown = 0.0
         self._made = True
-        FieldKeys(self, self.lineEdit().isModified)
-        FieldEnds(self)
+        TextFieldKeyFilter(self, self.lineEdit().isModified)
+        SpinBoxKeyFilter(self)
         self.lineEdit().setText(self.textFromValue(0.0))
         self._pause = QTimer(self, singleShot=True, interval=self.PAUSE_MS)
         self._pause.timeout.connect(self.committed)
         self.valueChanged.connect(self._on_value_changed)
-        self.editingFinished.connect(self._finished)
+        self.editingFinished.connect(self._on_editing_finished)
 
     def show_value(self, value: float) -> None:
-        """Show a value (SI) without reporting it as edited."""
+        """Show a value (SI) without emitting a change."""
         self._shown = value
         blocker = QSignalBlocker(self)  # QDoubleSpinBox has no signal for edits alone
         self.setValue(value)
@@ -79,18 +87,18 @@ class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
 
     def refresh(self) -> None:
         """Show the number again after a change of units."""
-        self.setSingleStep(step_of(0.0, self.measure, self.settings))
+        self.setSingleStep(default_step(0.0, self.measure, self.settings))
         if not (self.hasFocus() and self.lineEdit().isModified()):
             self.lineEdit().setText(self.textFromValue(self.value()))
             self.lineEdit().setModified(False)
 
     def textFromValue(self, value: float) -> str:
-        return quantity(value, self.measure, self.settings, 6) if self._made else ""
+        return format_quantity(value, self.measure, self.settings, 6) if self._made else ""
 
     def valueFromText(self, text: str) -> float:
         try:
             result = read(text, self.measure, self.settings, self.values, fold=True)
-            return float(result) if not isinstance(result, str) else (value_in(result, self.values) or 0.0)
+            return float(result) if not isinstance(result, str) else (evaluate_value(result, self.values) or 0.0)
         except KinetostatError:
             return self.value()
 
@@ -125,40 +133,40 @@ class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
             self._shown = value
             self.valueEdited.emit(value)
 
-    def _finished(self) -> None:
+    def _on_editing_finished(self) -> None:
         self._pause.stop()
         self.committed.emit()
 
 
 STEPS = 4000
-"""Positions of a slider over its range."""
+"""Number of positions of a slider over its range."""
 WIDEST = 116
-"""Width of the longest name shown in full, pixels."""
+"""Largest width at which a name is shown in full, pixels."""
 DRIVEN = " · driven"
 PAUSE = 500
-"""Time after the last key or wheel step until the change is committed, ms."""
+"""Time after the last key press or wheel step before the change is committed, ms."""
 
 
-class Quantity(NamedTuple):
-    """A quantity moved by a row. lower, upper: SI range of the slider; moved: by what it is moved other than by hand
-    ("follows grip", "is driven by motor"), or ""; lower_bound, upper_bound: hard bounds."""
+class SliderQuantity(NamedTuple):
+    """Quantity shown in a row. lower, upper: SI range of the slider; moved: what moves it if not the user ("follows
+    grip", "is driven by motor"), or ""; lower_bound, upper_bound: hard limits."""
 
     name: str
     title: str
     dimension: str
     lower: float
     upper: float
-    ref: Ref
+    ref: ElementRef
     moved: str = ""
     lower_bound: float | None = None
     upper_bound: float | None = None
 
 
 LONGEST = "-0.0444444 m"
-"""Longest text that the spin box has room for."""
+"""Longest text for which the spin box has room."""
 FINEST = 2e-7
 """Step (rad or m) to which a joint's value is rounded for display, a round number in the unit; smaller digits are
-residues of loop closure or of a run."""
+rounding errors of loop closure or of a run."""
 BUTTONS = 30
 """Width of the spin box's step buttons and frame, pixels."""
 
@@ -177,17 +185,17 @@ class _HoverReporter(_Widget):
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """Highlight the row's element in the scene."""
-        self.row.point(True)
+        self.row.set_highlighted(True)
         super().enterEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
         """Remove the highlight."""
-        self.row.point(False)
+        self.row.set_highlighted(False)
         super().leaveEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """Commit the pending change."""
-        self.row.finish()
+        self.row.commit_pending()
         super().focusOutEvent(event)
 
 
@@ -204,9 +212,9 @@ class _ValueBox(_HoverReporter, QuantitySpinBox):
     """Spin box of the value."""
 
 
-class _Slider(_HoverReporter, PassingWheel, QSlider):
-    """Slider that jumps to the pressed position and is dragged from there; without the focus it leaves the wheel to the
-    surrounding list."""
+class _Slider(_HoverReporter, WheelWhenFocused, QSlider):
+    """Slider that jumps to the position clicked and can be dragged from there; without the keyboard focus it leaves the
+    wheel to the surrounding list."""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Move the knob to the pointer and start dragging."""
@@ -226,10 +234,11 @@ class _Slider(_HoverReporter, PassingWheel, QSlider):
 
 
 class SliderRow(QObject):
-    """Shows one quantity; `preview(value)` is called while it moves, and the session commits when it comes to rest."""
+    """Shows one quantity; `preview(value)` is called while it moves, and the session commits once the movement has
+    ended."""
 
     def __init__(
-        self, quantity: Quantity, session: Session, settings: Settings, preview: Callable[[float], object]
+        self, quantity: SliderQuantity, session: Session, settings: Settings, preview: Callable[[float], object]
     ) -> None:
         super().__init__()
         self.quantity = quantity
@@ -252,7 +261,7 @@ class SliderRow(QObject):
         self.box.setFixedWidth(self.box.fontMetrics().horizontalAdvance(LONGEST) + BUTTONS)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE)
         self._connect()
-        self._explain(settings)
+        self._update_tool_tips(settings)
 
     def _connect(self) -> None:
         self.slider.valueChanged.connect(self._on_slider_moved)
@@ -260,14 +269,14 @@ class SliderRow(QObject):
         self.slider.sliderReleased.connect(self._commit)
         self.box.valueEdited.connect(self._on_typed)
         self.box.committed.connect(self._commit)
-        self.box.refused.connect(self._refuse)
+        self.box.refused.connect(self._show_refusal)
         self._pause.timeout.connect(self._commit)
         for widget in (self.label, self.slider, self.box):
             widget.row = self
         for widget in (self.slider, self.box):
             widget.setEnabled(not self.quantity.moved)
 
-    def _refuse(self, problem: str) -> None:
+    def _show_refusal(self, problem: str) -> None:
         self._session.message.emit(
             "warning", f"{self.quantity.name} stays at {self.box.textFromValue(self.box.value())}: {problem}"
         )
@@ -278,14 +287,14 @@ class SliderRow(QObject):
         room = WIDEST - metrics.horizontalAdvance(mark)
         return metrics.elidedText(self.quantity.title, Qt.TextElideMode.ElideMiddle, room) + mark
 
-    def _explain(self, settings: Settings) -> None:
+    def _update_tool_tips(self, settings: Settings) -> None:
         q = self.quantity
-        bounds = [settings.shown(x, q.dimension) for x in (q.lower_bound, q.upper_bound) if x is not None]
+        bounds = [settings.format_value(x, q.dimension) for x in (q.lower_bound, q.upper_bound) if x is not None]
         text = f"{q.name}: {' … '.join(bounds)}" if len(bounds) == 2 else f"{q.name}: no limits"
-        self.label.setToolTip(as_tip(f"{q.name} {q.moved}" if q.moved else text))
+        self.label.setToolTip(escape_tip(f"{q.name} {q.moved}" if q.moved else text))
         self.slider.setToolTip(self.label.toolTip())
 
-    def place(self, grid: QGridLayout, row: int) -> None:
+    def add_to_grid(self, grid: QGridLayout, row: int) -> None:
         """Put the widgets into a row of a grid."""
         grid.addWidget(self.label, row, 0)
         grid.addWidget(self.slider, row, 1)
@@ -296,7 +305,7 @@ class SliderRow(QObject):
         if value == self._value:
             return
         self._value = value
-        low, high = self._range if self.busy else (self.quantity.lower, self.quantity.upper)
+        low, high = self._range if self.is_moving else (self.quantity.lower, self.quantity.upper)
         low, high = self._range = min(low, value), max(high, value)
         share = (value - low) / (high - low) if high > low else 0.0
         self._position = round(share * STEPS)
@@ -311,14 +320,14 @@ class SliderRow(QObject):
         return round(value / factor, math.ceil(math.log10(factor / FINEST))) * factor
 
     def refresh(self, settings: Settings) -> None:
-        """Show the value again after a change of units."""
-        self._explain(settings)
+        """Update the displayed value after a change of units."""
+        self._update_tool_tips(settings)
         if math.isfinite(self._value):
             self.box.show_value(self._displayed_value(self._value))
         self.box.refresh()
 
     @property
-    def busy(self) -> bool:
+    def is_moving(self) -> bool:
         """True between the first movement and the commit."""
         return self.slider.isSliderDown() or self._pause.isActive()
 
@@ -340,18 +349,18 @@ class SliderRow(QObject):
 
     def _commit(self) -> None:
         self._pause.stop()
-        if self._session.previewing:
+        if self._session.has_preview:
             self._session.commit(f"Move {self.quantity.name}")
 
-    def point(self, on: bool) -> None:
-        """Highlight the element of the row, or remove the highlight."""
-        self._session.point_at(self.quantity.ref if on else None)
+    def set_highlighted(self, on: bool) -> None:
+        """Highlight the row's element in the scene, or remove the highlight."""
+        self._session.set_hovered_element(self.quantity.ref if on else None)
 
     def select(self) -> None:
         """Select the row's element."""
         self._session.select(self.quantity.ref)
 
-    def finish(self) -> None:
-        """Commit a change made by keys or wheel."""
+    def commit_pending(self) -> None:
+        """Commit a pending change made by keys or wheel."""
         if self._pause.isActive():
             self._commit()

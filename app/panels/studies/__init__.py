@@ -1,13 +1,13 @@
 """The Studies panel."""
 
 from app.panels import BOTTOM, Panel
-from core.later import function
+from core.later import lazy_function
 
 PANEL = Panel(
     "studies",
     "Studies",
     BOTTOM,
-    function(__name__, "panel.make"),
+    lazy_function(__name__, "panel.create_panel"),
     order=15,
     help=(
         "Many runs or poses of the machine with varied numbers: check the quantities to vary and give "

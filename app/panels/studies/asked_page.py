@@ -1,4 +1,4 @@
-"""Left part of the Studies panel: varied quantities, recorded quantities, and how rows are computed."""
+"""Left part of the Studies panel: quantities to vary, quantities to record, and method."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from PySide6.QtWidgets import (
 )
 
 from app.panels.studies.asked_tables import FORMULAS, RecordTable, VariedTable
-from app.plain_text import as_tip
-from app.widgets.fields.choice_editors import Combo
+from app.plain_text import escape_tip
+from app.widgets.fields.choice_editors import NarrowCombo
 from app.widgets.label import Note
-from app.widgets.refused_texts import RefusedTexts
+from app.widgets.refused_texts import InputChecker
 from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model import Model
-from core.model.parameters import value_of
+from core.model.parameters import evaluate_field
 from core.simulation.methods import METHODS
 from core.studies.declaration import HOW, KINDS
 from core.studies.study_text import StudyText
 
 MOST_SPEEDS = 12
-"""Largest number of speeds of a machine for which initial values have rows."""
+"""Largest number of speeds of a machine for which initial values are listed."""
 KIND_TITLES = dict(zip(KINDS, ("Runs", "Poses", "Targets (inverse kinematics)", "Linear systems"), strict=True))
 HOW_TITLES = {"random": "random", "latin": "Latin hypercube", "sobol": "Sobol"}
 RELATIVE, ABSOLUTE = 0.05, 0.1
@@ -49,12 +49,12 @@ class StudySettingsPage(QTabWidget):
         """Create the page. names : returns the names that formulas may use."""
         super().__init__()
         self.varied, self.record = VariedTable(), RecordTable(names)
-        self.kind, self.method, self.how, self.cores, self.frame = (Combo() for _ in range(5))
+        self.kind, self.method, self.how, self.cores, self.frame = (NarrowCombo() for _ in range(5))
         self.duration, self.step, self.count, self.seed, self.cluster, self.file = (
             QLineEdit(text) for text in ("1", "", "200", "1", "", "")
         )
         self._fill()
-        self._browse = QToolButton(text="…", toolTip=as_tip("Choose a file"))
+        self._browse = QToolButton(text="…", toolTip=escape_tip("Choose a file"))
         self._browse.clicked.connect(lambda: self.file.setText(choose_file() or self.file.text()))
         self._recorded = QWidget()
         self._lay_out()
@@ -74,21 +74,24 @@ class StudySettingsPage(QTabWidget):
         record.setSpacing(0)
         words = Note()
         words.setContentsMargins(6, 4, 6, 4)
-        words.say(FORMULAS)
+        words.show_text(FORMULAS)
         record.addWidget(self.record, 1)
         record.addWidget(words)
-        how.setLayout(self._form())
+        how.setLayout(self._build_form())
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setWidget(how)
-        for page, title in ((self.varied, "Vary"), (self._recorded, "Record"), (scroll, "How")):
+        for page, title in ((self.varied, "Vary"), (self._recorded, "Record"), (scroll, "Method")):
             self.addTab(page, title)
         for table in (self.varied, self.record):
             table.edited.connect(self._show_counts)
 
     def _show_counts(self) -> None:
         """Show the number of varied and recorded quantities in the tabs' titles."""
-        for k, title, count in ((0, "Vary", len(self.varied.varied())), (1, "Record", len(self.record.record()))):
+        for k, title, count in (
+            (0, "Vary", len(self.varied.varied_distributions())),
+            (1, "Record", len(self.record.recorded_formulas())),
+        ):
             self.setTabText(k, f"{title} ({count})" if count else title)
 
     def _fill(self) -> None:
@@ -106,7 +109,7 @@ class StudySettingsPage(QTabWidget):
         self.cluster.setPlaceholderText("tcp://host:8786; empty: this computer")
         self.file.setPlaceholderText("study.h5; empty: in memory only")
 
-    def _form(self) -> QFormLayout:
+    def _build_form(self) -> QFormLayout:
         form = QFormLayout()
         form.setVerticalSpacing(4)
         form.setContentsMargins(8, 6, 8, 6)
@@ -120,20 +123,20 @@ class StudySettingsPage(QTabWidget):
         place = QHBoxLayout()
         place.addWidget(self.file, 1)
         place.addWidget(self._browse)
-        form.addRow("Rows are", self.kind)
+        form.addRow("Kind of rows", self.kind)
         form.addRow("Frame", self.frame)
         form.addRow("Run of (s)", motion)
         form.addRow("Samples", drawn)
-        form.addRow("On", self.cores)
+        form.addRow("Cores", self.cores)
         form.addRow("Cluster", self.cluster)
         form.addRow("File", place)
         for field, words in (
             (self.kind, "Kind of row: a run, a pose …"),
-            (self.frame, "Frame to be moved to x, y, z"),
+            (self.frame, "Frame that is moved to x, y, z by inverse kinematics"),
             (self.duration, "Duration of a run, s"),
             (self.method, "Integrator"),
             (self.step, "Step, s"),
-            (self.count, "Number of samples of all distributions"),
+            (self.count, "Number of samples drawn from the distributions"),
             (self.how, "Sampling method"),
             (self.seed, "Random seed: the same seed gives the same samples"),
             (self.cores, "Number of processor cores of this computer to use"),
@@ -141,7 +144,7 @@ class StudySettingsPage(QTabWidget):
             (self.file, "File in which finished rows are stored"),
         ):
             field.setAccessibleName(words)
-            field.setToolTip(as_tip(words))
+            field.setToolTip(escape_tip(words))
         self._form_layout = form
         return form
 
@@ -154,26 +157,26 @@ class StudySettingsPage(QTabWidget):
                 self._form_layout.setRowVisible(k, shown)
         self.setTabVisible(1, kind in ("runs", "poses"))
 
-    def watch(self, refused: RefusedTexts) -> None:
+    def mark_unreadable_texts(self, refused: InputChecker) -> None:
         """Mark texts that cannot be read."""
         refused.watch_table(self.varied, self.varied.check_cell)
         refused.watch_table(self.record, self.record.check_cell)
         for line in (self.duration, self.count, self.seed):
-            refused.watch_line(line, lambda line=line: _number(line))
-        refused.watch_line(self.step, lambda: _number(self.step) if self.step.text().strip() else None)
+            refused.watch_line(line, lambda line=line: _read_number(line))
+        refused.watch_line(self.step, lambda: _read_number(self.step) if self.step.text().strip() else None)
 
     # ------------------------------------------------------------------------------------------- the machine
 
     def show_machine(self, model: Model, mech: Mechanism) -> None:
-        """Show rows for the quantities of the machine that can be varied."""
+        """List the quantities of the machine that can be varied."""
         values = model.values()
         rows = [(name, values[name], _default_distribution(model, name, values[name])) for name in mech.p_names]
         if mech.nv <= MOST_SPEEDS:
             rest = mech.rest()
             rows += [
-                (f"{name}.q", float(x), _range_about(float(x))) for name, x in zip(mech.q_names, rest, strict=True)
+                (f"{name}.q", float(x), _default_range(float(x))) for name, x in zip(mech.q_names, rest, strict=True)
             ]
-            rows += [(f"{name}.v", 0.0, _range_about(0.0)) for name in mech.v_names]
+            rows += [(f"{name}.v", 0.0, _default_range(0.0)) for name in mech.v_names]
         kind = self.kind.currentData()
         if kind == "targets":
             rows += [(axis, 0.0, "0:0.5:11") for axis in "xyz"]
@@ -189,16 +192,16 @@ class StudySettingsPage(QTabWidget):
 
     # ------------------------------------------------------------------------------------------- what is asked
 
-    def text(self) -> StudyText:
-        """Return the study's settings as currently typed. Raises ModelError for a field that is not a number."""
+    def typed_settings(self) -> StudyText:
+        """Return the study's settings as typed. Raises ModelError for a field that is not a number."""
         kind = str(self.kind.currentData())
-        options: dict[str, Any] = {"duration": _number(self.duration), "method": self.method.currentData()}
+        options: dict[str, Any] = {"duration": _read_number(self.duration), "method": self.method.currentData()}
         if self.step.text().strip():
-            options["step"] = _number(self.step)
-        record = self.record.record() if kind in ("runs", "poses") else {}
-        count, seed = (int(_number(line)) for line in (self.count, self.seed))
+            options["step"] = _read_number(self.step)
+        record = self.record.recorded_formulas() if kind in ("runs", "poses") else {}
+        count, seed = (int(_read_number(line)) for line in (self.count, self.seed))
         return StudyText(
-            self.varied.varied(),
+            self.varied.varied_distributions(),
             record,
             kind,
             count,
@@ -208,37 +211,37 @@ class StudySettingsPage(QTabWidget):
             options=options if kind == "runs" else {},
         )
 
-    def show_text(self, text: StudyText) -> list[str]:
-        """Show the settings of a study; return the names of varied quantities that have no row here."""
-        self.kind.setCurrentIndex(self.kind.findData(text.kind))
-        missing = self.varied.show_varied(text.varied)
-        self.record.show_record(text.record)
+    def show_settings(self, study_text: StudyText) -> list[str]:
+        """Show the settings of a study; return the names of varied quantities that are not listed here."""
+        self.kind.setCurrentIndex(self.kind.findData(study_text.kind))
+        missing = self.varied.show_varied(study_text.varied)
+        self.record.show_formulas(study_text.record)
         self._show_counts()
-        self.count.setText(str(text.count))
-        self.seed.setText(str(text.seed))
-        self.how.setCurrentIndex(self.how.findData(text.how))
-        self.frame.setCurrentText(text.frame or self.frame.currentText())
-        if text.kind == "runs":
-            self.duration.setText(f"{text.options.get('duration', 10.0):g}")
-            self.method.setCurrentIndex(max(self.method.findData(text.options.get("method", "auto")), 0))
-            self.step.setText(f"{text.options['step']:g}" if text.options.get("step") else "")
+        self.count.setText(str(study_text.count))
+        self.seed.setText(str(study_text.seed))
+        self.how.setCurrentIndex(self.how.findData(study_text.how))
+        self.frame.setCurrentText(study_text.frame or self.frame.currentText())
+        if study_text.kind == "runs":
+            self.duration.setText(f"{study_text.options.get('duration', 10.0):g}")
+            self.method.setCurrentIndex(max(self.method.findData(study_text.options.get("method", "auto")), 0))
+            self.step.setText(f"{study_text.options['step']:g}" if study_text.options.get("step") else "")
         return missing
 
 
-def _default_distribution(model: Model, name: str, now: float) -> str:
+def _default_distribution(model: Model, name: str, value: float) -> str:
     """Return a default distribution: between the parameter's bounds, or around its value."""
     parameter, values = model.expanded.find("parameters", name), model.values()
     if parameter.minimum is None or parameter.maximum is None:
-        return _range_about(now)
-    low, high = (float(value_of(end, values)) for end in (parameter.minimum, parameter.maximum))
-    return f"uniform({low:.6g}, {high:.6g})" if low < high else _range_about(now)
+        return _default_range(value)
+    low, high = (float(evaluate_field(end, values)) for end in (parameter.minimum, parameter.maximum))
+    return f"uniform({low:.6g}, {high:.6g})" if low < high else _default_range(value)
 
 
-def _range_about(now: float) -> str:
-    return f"normal({now:.6g}, {abs(now) * RELATIVE or ABSOLUTE:.3g})"
+def _default_range(value: float) -> str:
+    return f"normal({value:.6g}, {abs(value) * RELATIVE or ABSOLUTE:.3g})"
 
 
-def _number(line: QLineEdit) -> float:
+def _read_number(line: QLineEdit) -> float:
     try:
         found = float(line.text().replace(",", "."))
     except ValueError:

@@ -1,5 +1,5 @@
-"""Tables of a study's settings: varied quantities with small pictures of their distributions, and recorded
-quantities."""
+"""Tables of a study's settings: quantities to vary with small pictures of their distributions, and quantities to
+record."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.widgets.options.signal_options import LastNameCompleter
-from app.widgets.picture_frame import Ink, faint
+from app.widgets.picture_frame import PictureColors, with_opacity
 from core.errors import KinetostatError, ModelError
 from core.model.formula.expression import evaluate, parse
 from core.simulation.measures.reductions import FURTHER
-from core.studies.declaration import distribution_of
-from core.studies.study_text import is_drawn, recorded, values_of
+from core.studies.declaration import parse_distribution
+from core.studies.study_text import is_distribution, parse_recorded_quantity, parse_values
 
 NAME, NOW, VALUES, PICTURE = range(4)
 NARROW = 320
@@ -37,12 +37,12 @@ NARROW = 320
 LEAST_NAME, MOST_NAME, NOW_WIDTH, PICTURE_WIDTH = 52, 84, 64, 36
 AROUND = 12
 """Horizontal margin of a cell around its text, pixels."""
-HEADS = ("Vary", "Now", "Values", "")
+HEADS = ("Vary", "Present value", "Values", "")
 TIPS = (
     "Varied quantities: parameters of the machine, initial positions and speeds of its joints",
     "Present value, SI",
     "normal(mean, deviation), lognormal(median, deviation), uniform(low, high), triangular(low, peak, high); "
-    "0.3:0.5:21 (from:to:how many); 0, 5, 10",
+    "0.3:0.5:21 (from:to:count); 0, 5, 10",
     "Distribution",
 )
 FORMULAS = (
@@ -51,8 +51,8 @@ FORMULAS = (
 )
 
 
-class DistributionPicture(QStyledItemDelegate):
-    """Delegate that draws the density of a distribution, or the values of a grid, into a cell."""
+class DistributionDelegate(QStyledItemDelegate):
+    """Delegate that draws the density of a distribution, or the values of a grid, in a cell."""
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -60,7 +60,7 @@ class DistributionPicture(QStyledItemDelegate):
         """Draw the distribution described by the text in the adjacent cell."""
         text = str(index.siblingAtColumn(VALUES).data() or "")
         widget: Any = option.widget
-        ink = Ink.of(widget.palette() if widget is not None else QPalette())
+        ink = PictureColors.from_palette(widget.palette() if widget is not None else QPalette())
         on = index.siblingAtColumn(NAME).data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked.value
         rect = QRectF(option.rect).adjusted(4, 4, -4, -4)
         painter.save()
@@ -69,14 +69,14 @@ class DistributionPicture(QStyledItemDelegate):
         painter.restore()
 
 
-def draw_distribution(painter: QPainter, rect: QRectF, text: str, ink: Ink, alpha: int) -> None:
+def draw_distribution(painter: QPainter, rect: QRectF, text: str, ink: PictureColors, alpha: int) -> None:
     """Draw the density of a distribution, or ticks for values; nothing if the text cannot be read."""
-    color = faint(ink.data, alpha)
-    painter.setPen(QPen(faint(ink.line, alpha), 1.0))
+    color = with_opacity(ink.data, alpha)
+    painter.setPen(QPen(with_opacity(ink.line, alpha), 1.0))
     painter.drawLine(rect.bottomLeft(), rect.bottomRight())
-    if is_drawn(text):
+    if is_distribution(text):
         try:
-            found = distribution_of(text)
+            found = parse_distribution(text)
         except KinetostatError:
             return
         u = np.linspace(0.002, 0.998, 200)
@@ -87,7 +87,7 @@ def draw_distribution(painter: QPainter, rect: QRectF, text: str, ink: Ink, alph
         up = rect.bottom() - density / density.max() * rect.height()
         points = [QPointF(rect.left(), rect.bottom()), *map(QPointF, across, up), QPointF(rect.right(), rect.bottom())]
         painter.setPen(QPen(color, 1.2))
-        painter.setBrush(faint(ink.data, alpha // 4))
+        painter.setBrush(with_opacity(ink.data, alpha // 4))
         painter.drawPolygon(QPolygonF(points))
         return
     count = _grid_size(text)
@@ -104,13 +104,14 @@ def _grid_size(text: str) -> int:
     return 11 if len(parts) == 2 else len([part for part in text.split(",") if part.strip()])
 
 
-def _number(text: str) -> float:
-    """Return a number, which may have a unit. Raises KinetostatError."""
+def _read_number(text: str) -> float:
+    """Return a number typed with or without a unit. Raises KinetostatError."""
     return float(evaluate(parse(text), {}))
 
 
 class VariedTable(QTableWidget):
-    """Table of all quantities that can be varied; the checked ones are. Emits `edited` after every edit of the user."""
+    """Table of all quantities that can be varied; the checked ones are varied. Emits `edited` after every edit of the
+    user."""
 
     edited = Signal()
 
@@ -119,13 +120,13 @@ class VariedTable(QTableWidget):
         self.setHorizontalHeaderLabels(list(HEADS))
         self.setAccessibleName("Varied quantities")
         for k, tip in enumerate(TIPS):
-            self.horizontalHeaderItem(k).setToolTip(as_tip(tip))
+            self.horizontalHeaderItem(k).setToolTip(escape_tip(tip))
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(24)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self.setItemDelegateForColumn(PICTURE, DistributionPicture(self))
+        self.setItemDelegateForColumn(PICTURE, DistributionDelegate(self))
         self.horizontalHeader().setSectionResizeMode(VALUES, QHeaderView.ResizeMode.Stretch)
         for column, width in ((NAME, MOST_NAME), (NOW, NOW_WIDTH), (PICTURE, PICTURE_WIDTH)):
             self.setColumnWidth(column, width)
@@ -133,7 +134,7 @@ class VariedTable(QTableWidget):
         self.itemChanged.connect(lambda _: None if self._quiet else self._on_changed())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Adapt the columns to the width; in a narrow table the distributions take precedence."""
+        """Adapt the columns to the width; in a narrow table the column of distributions has priority."""
         super().resizeEvent(event)
         self._fit_columns()
 
@@ -161,18 +162,18 @@ class VariedTable(QTableWidget):
             head, shown = QTableWidgetItem(name), QTableWidgetItem(f"{now:.6g}")
             head.setFlags((head.flags() | Qt.ItemFlag.ItemIsUserCheckable) & ~Qt.ItemFlag.ItemIsEditable)
             head.setCheckState(checked)
-            head.setToolTip(as_tip(name))
+            head.setToolTip(escape_tip(name))
             shown.setFlags(shown.flags() & ~Qt.ItemFlag.ItemIsEditable)
             picture = QTableWidgetItem()
             picture.setFlags(Qt.ItemFlag.ItemIsEnabled)
             wanted = QTableWidgetItem(text)
-            wanted.setToolTip(as_tip(text))
+            wanted.setToolTip(escape_tip(text))
             for column, item in enumerate((head, shown, wanted, picture)):
                 self.setItem(at, column, item)
         self._fit_columns()
         self._quiet = False
 
-    def varied(self) -> dict[str, str]:
+    def varied_distributions(self) -> dict[str, str]:
         """Return the distributions of the checked quantities by name."""
         return {
             self.item(k, NAME).text(): self.item(k, VALUES).text().strip()
@@ -180,25 +181,25 @@ class VariedTable(QTableWidget):
             if self.item(k, NAME).checkState() == Qt.CheckState.Checked
         }
 
-    def _is_refused(self, at: int) -> bool:
+    def _is_refused(self, row: int) -> bool:
         try:
-            self.check_cell(at, VALUES)
+            self.check_cell(row, VALUES)
         except KinetostatError:
             return True
         return False
 
-    def check_cell(self, at: int, column: int) -> None:
+    def check_cell(self, row: int, column: int) -> None:
         """Raise ModelError naming the quantity if its values or its distribution cannot be read."""
-        if column != VALUES or self.item(at, NAME) is None:
+        if column != VALUES or self.item(row, NAME) is None:
             return
-        text = self.item(at, VALUES).text().strip()
+        text = self.item(row, VALUES).text().strip()
         try:
-            if is_drawn(text):
-                distribution_of(text, _number)
-            elif not values_of(text, _number):
+            if is_distribution(text):
+                parse_distribution(text, _read_number)
+            elif not parse_values(text, _read_number):
                 raise ModelError("Values are missing.", remedy="Write from:to:count, a list, or a distribution.")
         except KinetostatError as error:
-            raise error.at(where=f"'{self.item(at, NAME).text()}'") from None
+            raise error.at(where=f"'{self.item(row, NAME).text()}'") from None
 
     def show_varied(self, varied: Mapping[str, str]) -> list[str]:
         """Check these quantities and no others; return the names that have no row."""
@@ -208,13 +209,13 @@ class VariedTable(QTableWidget):
             self.item(k, NAME).setCheckState(Qt.CheckState.Checked if name in varied else Qt.CheckState.Unchecked)
             if name in varied:
                 self.item(k, VALUES).setText(varied[name])
-                self.item(k, VALUES).setToolTip(as_tip(varied[name]))
+                self.item(k, VALUES).setToolTip(escape_tip(varied[name]))
         self._fit_columns()
         self._quiet = False
         self.viewport().update()
         return [name for name in varied if name not in {self.item(k, NAME).text() for k in range(self.rowCount())}]
 
-    def choose(self, name: str, values: str = "") -> None:
+    def check_quantity(self, name: str, values: str = "") -> None:
         """Check a quantity with a distribution, as the user would."""
         at = next(k for k in range(self.rowCount()) if self.item(k, NAME).text() == name)
         if values:
@@ -249,7 +250,7 @@ class _FormulaDelegate(QStyledItemDelegate):
 
 
 class RecordTable(QTableWidget):
-    """Table of names and formulas to record; the last row is always empty for a new one. Emits `edited` after every
+    """Table of names and formulas to record; the last row is always empty for a new entry. Emits `edited` after every
     edit of the user."""
 
     edited = Signal()
@@ -259,7 +260,7 @@ class RecordTable(QTableWidget):
         super().__init__(0, 2)
         self.setHorizontalHeaderLabels(["Record", "Formula"])
         self.setAccessibleName("Recorded quantities")
-        self.horizontalHeaderItem(1).setToolTip(as_tip(FORMULAS))
+        self.horizontalHeaderItem(1).setToolTip(escape_tip(FORMULAS))
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(24)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -270,9 +271,9 @@ class RecordTable(QTableWidget):
         self.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         self._quiet = False
         self.itemChanged.connect(lambda _: None if self._quiet else self._on_changed())
-        self.show_record({})
+        self.show_formulas({})
 
-    def record(self) -> dict[str, str]:
+    def recorded_formulas(self) -> dict[str, str]:
         """Return formulas by name; rows without a name are named by their number."""
         found: dict[str, str] = {}
         for k in range(self.rowCount()):
@@ -281,26 +282,26 @@ class RecordTable(QTableWidget):
                 found[name or f"r{k + 1}"] = formula
         return found
 
-    def check_cell(self, at: int, column: int) -> None:
+    def check_cell(self, row: int, column: int) -> None:
         """Raise KinetostatError naming the row if its formula cannot be parsed."""
-        if column != 1 or not (text := self.item(at, 1).text().strip()):
+        if column != 1 or not (text := self.item(row, 1).text().strip()):
             return
-        name = self.item(at, 0).text().strip() or f"r{at + 1}"
+        name = self.item(row, 0).text().strip() or f"r{row + 1}"
         try:
-            meant = recorded(name, text)
+            meant = parse_recorded_quantity(name, text)
             parse(meant if isinstance(meant, str) else meant[0], "native", FURTHER)
         except KinetostatError as error:
             raise error.at(where=f"record '{name}'") from None
 
-    def show_record(self, record: Mapping[str, str]) -> None:
+    def show_formulas(self, record: Mapping[str, str]) -> None:
         """Show these formulas, and an empty row."""
         self._quiet = True
         self.setRowCount(0)
         for name, formula in (*record.items(), ("", "")):
-            self._add(name, formula)
+            self._add_row(name, formula)
         self._quiet = False
 
-    def _add(self, name: str, formula: str) -> None:
+    def _add_row(self, name: str, formula: str) -> None:
         at = self.rowCount()
         self.insertRow(at)
         self.setItem(at, 0, QTableWidgetItem(name))
@@ -310,6 +311,6 @@ class RecordTable(QTableWidget):
         last = self.rowCount() - 1
         if self.item(last, 1).text().strip():
             self._quiet = True
-            self._add("", "")
+            self._add_row("", "")
             self._quiet = False
         self.edited.emit()

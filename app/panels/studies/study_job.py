@@ -1,4 +1,4 @@
-"""A study as a background job: it reports partial results, can pause, and asks the user in case of doubt."""
+"""Study as a background job: it reports partial results, can be paused, and asks the user what to do after failures."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ if TYPE_CHECKING:
     from core.studies.study_work import Progress
 
 LOOK = 0.02
-"""Interval at which a waiting study checks for an answer or the end of a pause, s."""
+"""Interval at which a waiting study checks for an answer or for the end of the pause, s."""
 
 
-class Running(NamedTuple):
-    """Progress of a study with its results so far."""
+class StudyProgress(NamedTuple):
+    """Progress of a study with the results computed so far."""
 
     progress: Progress
     result: StudyResult
 
 
-class Doubt(NamedTuple):
-    """Question of a study to the user: its text, the answer that continues, and whether that answer needs a file."""
+class StudyQuestion(NamedTuple):
+    """Question of a study to the user: its text, the title of the button that continues, and whether continuing needs a
+    file name."""
 
     words: str
     yes: str
@@ -34,7 +35,7 @@ class Doubt(NamedTuple):
 
 
 class StudyJob:
-    """Work of a study's job. `stop`, `pause` and `answer` are called from the window's thread."""
+    """Work of a study's job. `stop`, `set_paused` and `answer` are called in the window's thread."""
 
     def __init__(
         self, model: Model, text: StudyText, file: str | None, cores: int, cluster: str | None, shown_every: float
@@ -43,7 +44,7 @@ class StudyJob:
         self._model, self._text, self._file, self._cores, self._cluster = model, text, file, cores, cluster
         self._every, self._shown = shown_every, 0.0
         self._stopped, self._paused, self._answered = threading.Event(), threading.Event(), threading.Event()
-        self.doubt: Doubt | None = None
+        self.doubt: StudyQuestion | None = None
         self._said: tuple[bool, str] = (False, "")
 
     def __call__(self, progress: Any, cancelled: Callable[[], bool]) -> StudyResult:
@@ -53,33 +54,33 @@ class StudyJob:
 
         study = Study.of_text(self._model, self._text)
 
-        def tell(now: Progress) -> None:
-            progress(now.done / now.total, f"{now.done} of {now.total} rows, {now.rate:.3g} rows/s")
+        def report_progress(state: Progress) -> None:
+            progress(state.done / state.total, f"{state.done} of {state.total} rows, {state.rate:.3g} rows/s")
             if time.monotonic() - self._shown > self._every:
                 self._shown = time.monotonic()
-                progress.show(Running(now, StudyResult(now.table.snapshot())))
+                progress.show(StudyProgress(state, StudyResult(state.table.snapshot())))
 
-        def asked() -> bool:
+        def should_stop() -> bool:
             while self._paused.is_set() and not self._stopped.is_set() and not cancelled():
                 self._wait_while_paused()
             return self._stopped.is_set() or cancelled()
 
-        def failing(now: Progress) -> bool:
-            words = f"{now.failed} of the first {now.done} rows failed. Compute the others?"
-            return self._ask_user(progress, cancelled, Doubt(words, "Go on"))[0]
+        def ask_to_continue(state: Progress) -> bool:
+            words = f"{state.failed} of the first {state.done} rows failed. Compute the remaining rows?"
+            return self._ask_user(progress, cancelled, StudyQuestion(words, "Continue"))[0]
 
-        def elsewhere(error: FileError) -> str | None:
-            yes, file = self._ask_user(progress, cancelled, Doubt(str(error), "Another file…", True))
+        def ask_for_other_file(error: FileError) -> str | None:
+            yes, file = self._ask_user(progress, cancelled, StudyQuestion(str(error), "Another file…", True))
             return file if yes else None
 
         return study.run(
             self._file,
             cores=self._cores,
             cluster=self._cluster,
-            progress=tell,
-            cancelled=asked,
-            elsewhere=elsewhere,
-            failing=failing,
+            progress=report_progress,
+            cancelled=should_stop,
+            elsewhere=ask_for_other_file,
+            failing=ask_to_continue,
             aside=True,
             resume=self._file is not None,
         )
@@ -87,33 +88,33 @@ class StudyJob:
     def _wait_while_paused(self) -> None:
         self._stopped.wait(LOOK)
 
-    def _ask_user(self, progress: Any, cancelled: Callable[[], bool], doubt: Doubt) -> tuple[bool, str]:
-        """Return the user's answer; none once the study is stopped."""
+    def _ask_user(self, progress: Any, cancelled: Callable[[], bool], question: StudyQuestion) -> tuple[bool, str]:
+        """Return the user's answer (continue or not, file name); (False, "") if the study is stopped."""
         self._answered.clear()
         self._said = False, ""
-        self.doubt = doubt
-        progress.show(doubt)
+        self.doubt = question
+        progress.show(question)
         while not (self._answered.wait(LOOK) or self._stopped.is_set() or cancelled()):
             pass
         self.doubt = None
         return self._said
 
     def stop(self) -> None:
-        """Stop with the rows computed so far."""
+        """Stop the study with the rows computed so far."""
         self._stopped.set()
 
-    def pause(self, on: bool) -> None:
+    def set_paused(self, on: bool) -> None:
         """Pause the study, or continue it."""
         self._paused.set() if on else self._paused.clear()
 
     def answer(self, yes: bool, file: str = "") -> None:
-        """Pass the user's answer to a question."""
+        """Pass on the user's answer to a question."""
         self._said = yes, file
         self._answered.set()
 
 
-def estimated(model: Model, text: StudyText, cores: int) -> str:
-    """Estimate the duration of a study from three of its rows, in words."""
+def estimate_duration(model: Model, text: StudyText, cores: int) -> str:
+    """Compute three rows of a study and return a sentence on the duration of all rows."""
     from core.studies.study import Study
 
     study = Study.of_text(model, text)

@@ -1,5 +1,5 @@
-"""Results of a study: a table of rows, and a picture whose kind and quantities are chosen above it; a click selects a
-row, a double click opens it."""
+"""Results of a study: a table of rows, and a picture whose kind and quantities are selected above it; a click selects a
+row, a double click applies it to the machine."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QSizePolicy, QTableView, QVBoxLayout, QWidget
 
-from app.panels.studies.drawings import NO_POINTS, PICTURES, Points, Shown
-from app.plain_text import as_tip
-from app.widgets.fields.choice_editors import Combo
+from app.panels.studies.drawings import NO_POINTS, PICTURES, PictureContent, RowPoints
+from app.plain_text import escape_tip
+from app.widgets.fields.choice_editors import NarrowCombo
 from app.widgets.label import severity_color
-from app.widgets.picture_frame import Ink
+from app.widgets.picture_frame import PictureColors
 from core.errors import KinetostatError
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 REACH = 9.0
-"""Distance within which a click selects a row, pixels; in maps every click does."""
+"""Largest distance from a point at which a click selects its row, pixels; maps have no limit."""
 EMPTY = "The results of the study are drawn here while it is running."
 
 
-class Canvas(QWidget):
-    """Drawing area of the picture."""
+class PictureCanvas(QWidget):
+    """Widget on which the picture is drawn."""
 
     chosen = Signal(int)
     opened = Signal(int)
@@ -39,19 +39,19 @@ class Canvas(QWidget):
         self.setMinimumSize(100, 80)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.kind = "scatter"
-        self.shown: Shown | None = None
-        self.points: Points = NO_POINTS
+        self.shown: PictureContent | None = None
+        self.points: RowPoints = NO_POINTS
 
-    def show_picture(self, kind: str, shown: Shown | None) -> None:
-        """Show a picture; None: there are no results."""
-        self.kind, self.shown = kind, shown
+    def show_picture(self, kind: str, content: PictureContent | None) -> None:
+        """Show a picture; None if there are no results."""
+        self.kind, self.shown = kind, content
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the picture, or the reason why there is none."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        ink = Ink.of(self.palette())
+        ink = PictureColors.from_palette(self.palette())
         painter.fillRect(self.rect(), ink.base)
         self.points = NO_POINTS
         said = EMPTY
@@ -87,14 +87,14 @@ class Canvas(QWidget):
 
 
 class PictureView(QWidget):
-    """Fields for kind and quantities, and the drawing."""
+    """Selectors for kind and quantities, and the picture below them."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.canvas = Canvas()
+        self.canvas = PictureCanvas()
         self._result: StudyResult | None = None
         self._row = -1
-        self.kind, self.of, self.x, self.y = (Combo() for _ in range(4))
+        self.kind, self.of, self.x, self.y = (NarrowCombo() for _ in range(4))
         for name, picture in PICTURES.items():
             self.kind.addItem(picture.title, name)
         bar = QHBoxLayout()
@@ -102,11 +102,11 @@ class PictureView(QWidget):
         for combo, words in (
             (self.kind, "Kind of picture"),
             (self.of, "Quantity shown"),
-            (self.x, "Along x"),
-            (self.y, "Along y"),
+            (self.x, "Horizontal axis"),
+            (self.y, "Vertical axis"),
         ):
             combo.setAccessibleName(words)
-            combo.setToolTip(as_tip(words))
+            combo.setToolTip(escape_tip(words))
             combo.setMinimumContentsLength(3)
             combo.activated.connect(self._on_kind_changed)
             bar.addWidget(combo, 1)
@@ -118,7 +118,7 @@ class PictureView(QWidget):
         self._on_kind_changed()
 
     def show_result(self, result: StudyResult | None) -> None:
-        """Show the results computed so far, keeping the chosen quantities."""
+        """Show the results computed so far, keeping the selected quantities."""
         another = result is None or self._result is None or result.declaration.hash != self._result.declaration.hash
         self._result = result
         if another and result is not None and len(result.varied) > 1 and result.declaration.axes[0].how == "grid":
@@ -133,8 +133,8 @@ class PictureView(QWidget):
         self._row = row
         self._draw()
 
-    def choose(self, kind: str, of: str = "", x: str = "", y: str = "") -> None:
-        """Choose kind and quantities of the picture, as the user would."""
+    def choose_picture(self, kind: str, of: str = "", x: str = "", y: str = "") -> None:
+        """Select kind and quantities of the picture, as the user would."""
         self.kind.setCurrentIndex(self.kind.findData(kind))
         self._on_kind_changed()
         for combo, name in ((self.of, of), (self.x, x), (self.y, y)):
@@ -143,14 +143,14 @@ class PictureView(QWidget):
         self._draw()
 
     def _on_kind_changed(self, _: int = 0) -> None:
-        """Update the choices after another kind of picture was chosen."""
+        """Update the selectors after another kind of picture was selected."""
         result, picture = self._result, PICTURES[str(self.kind.currentData())]
         curves = list(result.declaration.curves) if result else []
         varied = list(result.varied) if result else []
         numbers = list(result.recorded) if result else []
-        _fill(self.of, curves if picture.of == "curves" else numbers)
-        _fill(self.x, varied, 0)
-        _fill(self.y, varied, 1)
+        _fill_combo(self.of, curves if picture.of == "curves" else numbers)
+        _fill_combo(self.x, varied, 0)
+        _fill_combo(self.y, varied, 1)
         self.of.setVisible(result is not None)
         self.x.setVisible(picture.x and result is not None)
         self.y.setVisible(picture.y and result is not None)
@@ -159,11 +159,11 @@ class PictureView(QWidget):
     def _draw(self) -> None:
         of, x, y = (str(each.currentData() or "") for each in (self.of, self.x, self.y))
         kind, result = str(self.kind.currentData()), self._result
-        shown = Shown(result, of, x, y, self._row) if result is not None and of else None
+        shown = PictureContent(result, of, x, y, self._row) if result is not None and of else None
         self.canvas.show_picture(kind, shown)
 
 
-def _fill(combo: Combo, names: list[str], first: int = 0) -> None:
+def _fill_combo(combo: NarrowCombo, names: list[str], first: int = 0) -> None:
     if [combo.itemData(k) for k in range(combo.count())] == names:
         return
     chosen = combo.currentData()
@@ -178,8 +178,8 @@ Index: TypeAlias = QModelIndex | QPersistentModelIndex
 NO_PARENT = QModelIndex()
 
 
-class RowModel(QAbstractTableModel):
-    """Qt model of the computed rows, optionally of the failed ones only."""
+class StudyRowModel(QAbstractTableModel):
+    """Qt model of the computed rows, optionally of only the failed ones."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -189,13 +189,13 @@ class RowModel(QAbstractTableModel):
         self._columns: list[Any] = []
         self.palette = QPalette()
 
-    def show_result(self, result: StudyResult | None, failed_alone: bool) -> None:
+    def show_result(self, result: StudyResult | None, only_failed: bool) -> None:
         """Show the results computed so far."""
         names: list[str] = []
         rows = np.zeros(0, dtype=np.int64)
         if result is not None:
             names = [*result.varied, *result.recorded]
-            rows = np.flatnonzero(result.rows.done & ~result.good) if failed_alone else np.flatnonzero(result.rows.done)
+            rows = np.flatnonzero(result.rows.done & ~result.good) if only_failed else np.flatnonzero(result.rows.done)
         same = (
             names == self._names and len(rows) >= len(self.rows) and np.array_equal(rows[: len(self.rows)], self.rows)
         )
@@ -223,7 +223,7 @@ class RowModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal or role != Qt.ItemDataRole.DisplayRole or self.result is None:
             return None
         if section < 2:
-            return ("Row", "Ended")[section]
+            return ("Row", "Outcome")[section]
         name = self._names[section - 2]
         unit = self.result.unit(name)
         return f"{name}, {unit}" if unit else name
@@ -242,21 +242,21 @@ class RowModel(QAbstractTableModel):
             value = float(self._columns[column - 2][row])
             return f"{value:.6g}" if np.isfinite(value) else ""
         if role == Qt.ItemDataRole.ToolTipRole and status != DONE:
-            return as_tip(self.result.rows.messages.get(row, ("", ""))[0])
+            return escape_tip(self.result.rows.messages.get(row, ("", ""))[0])
         if role == Qt.ItemDataRole.ForegroundRole and status != DONE and column == 1:
             return severity_color("error", self.palette)
         return None
 
 
-class RowTable(QTableView):
-    """Table of rows; emits `opened` with the number of a row on a double click, `chosen` when it is selected."""
+class StudyRowTable(QTableView):
+    """Table of rows; emits `opened` with the number of a row on a double click, and `chosen` when a row is selected."""
 
     opened = Signal(int)
     chosen = Signal(int)
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows = RowModel()
+        self.rows = StudyRowModel()
         self.setModel(self.rows)
         self.setAccessibleName("Rows")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -270,20 +270,20 @@ class RowTable(QTableView):
         self.doubleClicked.connect(lambda index: self.opened.emit(int(self.rows.rows[index.row()])))
         self.selectionModel().currentRowChanged.connect(self._on_row_changed)
 
-    def show_result(self, result: StudyResult | None, failed_alone: bool) -> None:
+    def show_result(self, result: StudyResult | None, only_failed: bool) -> None:
         """Show the results computed so far."""
         self.rows.palette = self.palette()
-        self.rows.show_result(result, failed_alone)
+        self.rows.show_result(result, only_failed)
 
-    def choose(self, row: int) -> None:
-        """Select a row of the study, if it is shown."""
+    def select_row(self, row: int) -> None:
+        """Select a row of the study if it is shown."""
         at = int(np.searchsorted(self.rows.rows, row))
         if at < len(self.rows.rows) and self.rows.rows[at] == row and self.currentIndex().row() != at:
             self.selectRow(at)
 
     @property
-    def row(self) -> int:
-        """Return the selected row of the study; −1 for none."""
+    def selected_row(self) -> int:
+        """Return the selected row of the study; −1 if there is none."""
         at = self.currentIndex().row()
         return int(self.rows.rows[at]) if 0 <= at < len(self.rows.rows) else -1
 

@@ -1,13 +1,13 @@
 """The panel with the model tree."""
 
 from app.panels import LEFT, Panel
-from core.later import function
+from core.later import lazy_function
 
 PANEL = Panel(
     "tree",
     "Model",
     LEFT,
-    function(__name__, "panel.make"),
+    lazy_function(__name__, "panel.create_panel"),
     order=2,
     help=(
         "All elements of the machine: bodies and joints as they are connected, then parameters, "

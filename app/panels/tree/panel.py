@@ -28,21 +28,28 @@ from PySide6.QtWidgets import (
 
 from app.background.signals import Lifetime
 from app.commands import element_edits
-from app.document.analyses import Diagnosis
+from app.document.analyses import PanelFindings
 from app.document.implied import assembly_of
-from app.document.revision import Ref, State
+from app.document.revision import DocumentState, ElementRef
 from app.document.session import Session
-from app.panels.tree.tree_nodes import Node, nodes
-from app.panels.tree.tree_rows import NODE, RenameDelegate, TreeView, fill_add_menu, offer_ground, row_menu
-from app.plain_text import as_tip
+from app.panels.tree.tree_nodes import Node, build_nodes
+from app.panels.tree.tree_rows import (
+    NODE,
+    RenameDelegate,
+    TreeView,
+    create_row_menu,
+    fill_add_menu,
+    offer_ground_to_tool,
+)
+from app.plain_text import escape_tip
 from app.preferences.icons import icon
-from app.preferences.settings import in_preferred_angles
+from app.preferences.settings import convert_angles
 from app.widgets.fields.field_dialogs import remove
-from app.widgets.fields.text_editors import swatch
+from app.widgets.fields.text_editors import color_swatch
 from app.widgets.label import SEVERITY_MARKS, Note, severity_color
-from app.widgets.plain_keys import FieldKeys
+from app.widgets.plain_keys import TextFieldKeyFilter
 from app.widgets.quantities.quantity_text import SIUnits, Units
-from core.errors import KinetostatError, visible
+from core.errors import KinetostatError, escape_control_characters
 from core.model import WORDS, Finding
 from core.model.edits import edits
 
@@ -50,14 +57,14 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 NAMES_SHARE = 0.72
-"""Largest fraction of the width that names take."""
+"""Largest fraction of the tree's width used for names."""
 
 
-LOCKED = "Locked: it keeps its place while you drag, draw, connect and edit. K unlocks it."
+LOCKED = "Locked: it stays in place while you drag, draw, connect and edit. K unlocks it."
 
 
 class ModelTree(QWidget):
-    """Shows and selects the elements of the document; renames, adds, duplicates and deletes them."""
+    """Tree of the elements of the document; the user selects, renames, adds, duplicates and deletes them here."""
 
     def __init__(
         self,
@@ -71,12 +78,12 @@ class ModelTree(QWidget):
         self.commands = commands
         """Commands of the window's menus by id; None without a window."""
         self.settings: Units = settings or SIUnits()
-        self.diagnosis = Diagnosis(self)
+        self.diagnosis = PanelFindings(self)
         self.diagnosis.ready.connect(self.refresh)
         self.items: dict[str, QTreeWidgetItem] = {}
         self._folded: set[str] = set()
         self._met: set[str] = set()
-        self._shown: tuple[list[Node], dict[Ref, Finding], frozenset[str]] | None = None
+        self._shown: tuple[list[Node], dict[ElementRef, Finding], frozenset[str]] | None = None
         self._updating = False
         self._hovered: QTreeWidgetItem | None = None
         self._build()
@@ -102,8 +109,8 @@ class ModelTree(QWidget):
     def _build(self) -> None:
         self.search = QLineEdit(self, placeholderText="Search", clearButtonEnabled=True)
         self.search.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
-        FieldKeys(self.search, self.search.isUndoAvailable)
-        self.search.textChanged.connect(self._filter)
+        TextFieldKeyFilter(self.search, self.search.isUndoAvailable)
+        self.search.textChanged.connect(self._filter_rows)
         self.add_button = QToolButton(self, icon=icon("add"), toolTip="Add to the model")
         self.add_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.add_menu = QMenu(self)
@@ -123,15 +130,15 @@ class ModelTree(QWidget):
         view.header().setStretchLastSection(False)  # a hidden header would keep its width: fit_columns gives it
         view.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        view.pointed.connect(self.session.point_at)
+        view.pointed.connect(self.session.set_hovered_element)
         view.resized.connect(self.fit_columns)
         view.rename_wanted.connect(self.rename_selected)
         view.remove_wanted.connect(self.remove_selected)
         view.customContextMenuRequested.connect(self._context_menu)
         view.currentItemChanged.connect(self._on_chosen)
-        view.itemClicked.connect(lambda item: offer_ground(self, item.data(0, NODE)))
-        view.itemCollapsed.connect(lambda item: self._fold(item, True))
-        view.itemExpanded.connect(lambda item: self._fold(item, False))
+        view.itemClicked.connect(lambda item: offer_ground_to_tool(self, item.data(0, NODE)))
+        view.itemCollapsed.connect(lambda item: self._set_folded(item, True))
+        view.itemExpanded.connect(lambda item: self._set_folded(item, False))
         self.note = Note(self)
         self.note.setContentsMargins(8, 2, 8, 4)
         top = QHBoxLayout()
@@ -148,20 +155,20 @@ class ModelTree(QWidget):
     # --------------------------------------------------------------------------- showing
 
     def fit_columns(self) -> None:
-        """Give names the width they need, leaving part of the width to the details column."""
+        """Give names the width they need, but leave part of the tree's width to the details."""
         width = self.view.viewport().width()
         self.view.setColumnWidth(0, min(self.view.sizeHintForColumn(0) + 6, int(NAMES_SHARE * width)))
         self.view.setColumnWidth(1, width - self.view.columnWidth(0))
 
     def refresh(self) -> None:
-        """Show the current model, keeping expanded rows, selection and scroll position."""
+        """Show the current model; expanded rows, selection and scroll position are kept."""
         model = self.session.model
         cut = {loop.cut for loop in self.session.mech.loops}
-        marks = _worst_findings(self.diagnosis.findings(model))
-        rows = nodes(model, cut, self.settings)
-        if (rows, marks, self.session.locked) == self._shown:
+        marks = _worst_findings(self.diagnosis.findings_for(model))
+        rows = build_nodes(model, cut, self.settings)
+        if (rows, marks, self.session.locked_bodies) == self._shown:
             return
-        self._shown = (rows, marks, self.session.locked)
+        self._shown = (rows, marks, self.session.locked_bodies)
         self._updating = True
         position = self.view.verticalScrollBar().value()
         self.view.setUpdatesEnabled(False)
@@ -171,14 +178,14 @@ class ModelTree(QWidget):
         self._add_rows(self.view.invisibleRootItem(), rows, marks)
         self.view.setUpdatesEnabled(True)
         self._updating = False
-        self._filter(self.search.text())
+        self._filter_rows(self.search.text())
         self._show_selection(self.session.selection)
         self.fit_columns()
         self.view.verticalScrollBar().setValue(position)
 
-    def _add_rows(self, parent: QTreeWidgetItem, rows: list[Node], marks: dict[Ref, Finding]) -> None:
+    def _add_rows(self, parent: QTreeWidgetItem, rows: list[Node], marks: dict[ElementRef, Finding]) -> None:
         for node in rows:
-            item = QTreeWidgetItem([visible(node.text), visible(node.detail)])
+            item = QTreeWidgetItem([escape_control_characters(node.text), escape_control_characters(node.detail)])
             item.setData(0, NODE, node)
             self._style_item(item, node, marks.get(node.ref) if node.ref else None)
             parent.addChild(item)
@@ -190,7 +197,7 @@ class ModelTree(QWidget):
             item.setExpanded(node.key not in self._folded)
 
     def _style_item(self, item: QTreeWidgetItem, node: Node, finding: Finding | None) -> None:
-        item.setIcon(0, swatch(node.color) if node.color is not None else icon(node.icon))
+        item.setIcon(0, color_swatch(node.color) if node.color is not None else icon(node.icon))
         muted = severity_color("", QGuiApplication.palette())
         item.setForeground(1, QBrush(muted))
         words = node.help
@@ -205,28 +212,28 @@ class ModelTree(QWidget):
         if not node.channels:
             item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsDragEnabled)
         if finding is not None:
-            item.setText(1, visible(f"{SEVERITY_MARKS[finding.severity]} {node.detail}".strip()))
+            item.setText(1, escape_control_characters(f"{SEVERITY_MARKS[finding.severity]} {node.detail}".strip()))
             item.setForeground(1, QBrush(severity_color(finding.severity, QGuiApplication.palette())))
-            words = in_preferred_angles(f"{finding.text} {finding.remedy}".strip(), self.settings.degrees)
-        if node.ref is not None and node.ref.collection == "bodies" and node.ref.name in self.session.locked:
+            words = convert_angles(f"{finding.text} {finding.remedy}".strip(), self.settings.degrees)
+        if node.ref is not None and node.ref.collection == "bodies" and node.ref.name in self.session.locked_bodies:
             item.setIcon(1, icon("lock"))
             words = f"{words}\n{LOCKED}".strip()
-        item.setToolTip(0, as_tip(words or node.text))
-        item.setToolTip(1, as_tip(words or node.detail))
+        item.setToolTip(0, escape_tip(words or node.text))
+        item.setToolTip(1, escape_tip(words or node.detail))
 
-    def _fold(self, item: QTreeWidgetItem, folded: bool) -> None:
+    def _set_folded(self, item: QTreeWidgetItem, folded: bool) -> None:
         if self._updating or self.search.text():
             return
         self.fit_columns()
         key = item.data(0, NODE).key
         self._folded.add(key) if folded else self._folded.discard(key)
 
-    def _filter(self, text: str) -> None:
+    def _filter_rows(self, text: str) -> None:
         wanted = text.strip().casefold()
 
-        def keep(item: QTreeWidgetItem) -> bool:
+        def show_if_matching(item: QTreeWidgetItem) -> bool:
             fits = wanted in f"{item.text(0)} {item.text(1)}".casefold()
-            inside = [keep(item.child(i)) for i in range(item.childCount())]
+            inside = [show_if_matching(item.child(i)) for i in range(item.childCount())]
             shown = not wanted or fits or any(inside)
             item.setHidden(not shown)
             if wanted and any(inside):
@@ -234,12 +241,12 @@ class ModelTree(QWidget):
             return shown
 
         for i in range(self.view.topLevelItemCount()):
-            keep(self.view.topLevelItem(i))
+            show_if_matching(self.view.topLevelItem(i))
         if not wanted:
             for key, item in self.items.items():
                 item.setExpanded(key not in self._folded)
 
-    def _show_selection(self, ref: Ref | None) -> None:
+    def _show_selection(self, ref: ElementRef | None) -> None:
         key = "#world" if ref is None else f"{ref.collection}:{ref.name}"
         item = self.items.get(key)
         if item is self.view.currentItem() and item is not None:
@@ -253,7 +260,7 @@ class ModelTree(QWidget):
             self.view.scrollToItem(item)
         self._updating = False
 
-    def _show_hover(self, ref: Ref | None) -> None:
+    def _show_hover(self, ref: ElementRef | None) -> None:
         if self._hovered is not None:
             self._hovered.setBackground(0, QBrush())
             self._hovered.setBackground(1, QBrush())
@@ -268,9 +275,9 @@ class ModelTree(QWidget):
 
     # --------------------------------------------------------------------------- hearing
 
-    def _on_document_changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: DocumentState, new: DocumentState) -> None:
         if old.model is not new.model or old.locked != new.locked:
-            self.note.say("")
+            self.note.show_text("")
             self.refresh()
 
     def _on_setting_changed(self, key: str) -> None:
@@ -280,9 +287,9 @@ class ModelTree(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange) and self.items:
-            QTimer.singleShot(0, self, self._recolour)  # once the palette of this panel is the new one
+            QTimer.singleShot(0, self, self._update_colors)  # once the palette of this panel is the new one
 
-    def _recolour(self) -> None:
+    def _update_colors(self) -> None:
         """Update the colours of the rows after a change of theme; a name being typed is kept."""
         marks = self._shown[1] if self._shown is not None else {}
         for item in self.items.values():
@@ -308,63 +315,63 @@ class ModelTree(QWidget):
             self.view.scrollToItem(item)
             self.view.editItem(item, 0)
 
-    def rename(self, ref: Ref, new: str) -> bool:
-        """Rename an element and all references to it. A refusal is shown beneath the tree."""
+    def rename(self, ref: ElementRef, new: str) -> bool:
+        """Rename an element and all references to it; if that is not possible, show the reason beneath the tree."""
         new = new.strip()
         if new == ref.name:
             return True
         try:
             model = edits.rename(self.session.model, ref.collection, ref.name, new)
         except KinetostatError as error:
-            self.note.say(f"{error.what} {error.remedy}".strip(), "error")
+            self.note.show_text(f"{error.what} {error.remedy}".strip(), "error")
             return False
         return self.session.apply(
-            f"Rename {WORDS[ref.collection]} {ref.name}", lambda _m: model, select=Ref(ref.collection, new)
+            f"Rename {WORDS[ref.collection]} {ref.name}", lambda _m: model, select=ElementRef(ref.collection, new)
         )
 
     def remove_selected(self) -> None:
-        """Delete the selected element; dependent elements are listed first."""
+        """Delete the selected element, after listing the elements that depend on it."""
         ref = self.session.selection
         if ref is None:
             return
-        if element_edits.is_own(self.session, ref):
+        if element_edits.is_document_element(self.session, ref):
             remove(self.session, ref, self)
         else:
             whole = assembly_of(self.session.model, ref)
             what = "a DH chain. Edit or delete the chain" if whole is None else f"another file. Delete “{whole.name}”"
-            self.note.say(f"“{ref.name}” comes from {what} instead.", "hint")
+            self.note.show_text(f"“{ref.name}” comes from {what} instead.", "hint")
 
     # --------------------------------------------------------------------------- menus
 
     def _context_menu(self, point: QPoint) -> None:
-        menu = self.menu_at(self.view.itemAt(point))
+        menu = self.create_row_menu(self.view.itemAt(point))
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(self.view.viewport().mapToGlobal(point))
 
-    def menu_at(self, item: QTreeWidgetItem | None) -> QMenu:
-        """Return the menu of actions on a row."""
+    def create_row_menu(self, item: QTreeWidgetItem | None) -> QMenu:
+        """Create the menu of actions on a row."""
         if item is not None:
             self.view.setCurrentItem(item)
         node = item.data(0, NODE) if item is not None else None
-        return row_menu(self, node if isinstance(node, Node) else None)
+        return create_row_menu(self, node if isinstance(node, Node) else None)
 
     def fold_all(self, folded: bool) -> None:
-        """Fold or unfold every row but the ground."""
+        """Collapse or expand every row except the ground."""
         for key, item in self.items.items():
             if item.childCount() and key != "#world":
                 item.setExpanded(not folded)
 
 
-def _worst_findings(findings: tuple[Finding, ...]) -> dict[Ref, Finding]:
+def _worst_findings(findings: tuple[Finding, ...]) -> dict[ElementRef, Finding]:
     """Return the worst warning or error of each element."""
-    worst: dict[Ref, Finding] = {}
+    worst: dict[ElementRef, Finding] = {}
     for finding in findings:
-        ref = Ref(finding.collection, finding.name)
+        ref = ElementRef(finding.collection, finding.name)
         if finding.severity != "hint" and (ref not in worst or finding.severity == "error"):
             worst[ref] = finding
     return worst
 
 
-def make(bench: Workbench) -> ModelTree:
+def create_panel(bench: Workbench) -> ModelTree:
     """Create the model tree of a window."""
-    return ModelTree(bench.session, bench.settings, commands=bench.commands)
+    return ModelTree(bench.session, bench.settings, commands=bench.command_actions)

@@ -1,4 +1,4 @@
-"""Rows of the model tree: renaming in place, dragging as channels, highlighting under the pointer, and their menus."""
+"""Rows of the model tree: renaming in place, dragging channels, highlighting under the pointer, and menus."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.commands import element_edits, table
-from app.document.revision import Ref
+from app.commands import command_table, element_edits
+from app.document.revision import ElementRef
 from app.document.session import Session
 from app.panels.tree.tree_nodes import Node
-from app.plotting.dragged_channels import CHANNELS, dragged
+from app.plotting.dragged_channels import CHANNELS, channel_mime_data
 from app.preferences.element_icons import joint_icon
 from app.preferences.icons import icon
-from app.widgets.plain_keys import PlainKeys
+from app.widgets.plain_keys import PlainKeyFilter
 from app.widgets.quantities.quantity_text import Units
 from core.model import JOINT_KINDS, new_elements
 from core.model.edits import edits
@@ -34,14 +34,15 @@ Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 
 class RenameDelegate(QStyledItemDelegate):
-    """Delegate that renames in place; a refused name keeps the row unchanged and reports why."""
+    """Delegate for renaming in place; a name that is not accepted leaves the row unchanged and the reason is
+    reported."""
 
-    def __init__(self, parent: QWidget, rename: Callable[[Ref, str], bool]) -> None:
+    def __init__(self, parent: QWidget, rename: Callable[[ElementRef, str], bool]) -> None:
         super().__init__(parent)
         self._rename = rename
 
     def setEditorData(self, widget: QWidget, index: Index) -> None:
-        """Keep typed text when the row is redrawn."""
+        """Fill the editor once; typed text is kept when the row is redrawn."""
         if not (isinstance(widget, QLineEdit) and widget.isModified()):
             super().setEditorData(widget, index)
 
@@ -52,8 +53,8 @@ class RenameDelegate(QStyledItemDelegate):
 
 
 class TreeView(QTreeWidget):
-    """Widget of the rows. `pointed(Ref or None)`: the element under the pointer changed; `resized`: column widths may
-    need updating."""
+    """Tree widget. `pointed(Ref or None)`: the element under the pointer changed; `resized`: column widths may need
+    updating."""
 
     pointed = Signal(object)
     resized = Signal()
@@ -65,14 +66,14 @@ class TreeView(QTreeWidget):
         self.setMouseTracking(True)
         self.setDragEnabled(True)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
-        PlainKeys(self, typing=False)
+        PlainKeyFilter(self, typing=False)
 
     def mimeTypes(self) -> list[str]:
         return [CHANNELS, "text/plain"]
 
     def mimeData(self, items: Sequence[QTreeWidgetItem]) -> QMimeData:
-        """Return the channels of a run that the rows represent, one per line."""
-        return dragged(channel for item in items for channel in item.data(0, NODE).channels)
+        """Return the channels of a run that belong to the rows, one per line."""
+        return channel_mime_data(channel for item in items for channel in item.data(0, NODE).channels)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         item = self.itemAt(event.position().toPoint())
@@ -103,8 +104,8 @@ class TreeView(QTreeWidget):
             super().keyPressEvent(event)
 
 
-class Tree(Protocol):
-    """Protocol of the tree in which the menus are opened."""
+class ModelTreeProtocol(Protocol):
+    """Protocol of the model tree for which menus are created."""
 
     session: Session
     settings: Units
@@ -129,14 +130,14 @@ class Tree(Protocol):
         ...
 
 
-def row_menu(tree: Tree, node: Node | None) -> QMenu:
-    """Return the menu of actions on a row, or on the empty tree."""
+def create_row_menu(tree: ModelTreeProtocol, node: Node | None) -> QMenu:
+    """Create the menu of actions on a row, or on the empty tree."""
     menu = QMenu(tree.widget)
     fill_add_menu(tree, menu)
     if node is not None and node.ref is not None and not node.derived:
         menu.addSeparator()
         menu.addAction(icon("rename"), "Rename", tree.rename_selected)
-        menu.addAction(icon("duplicate"), "Duplicate", lambda: element_edits.duplicate(tree.session))
+        menu.addAction(icon("duplicate"), "Duplicate", lambda: element_edits.duplicate_selected(tree.session))
         menu.addAction(icon("delete"), "Delete", tree.remove_selected)
     if node is not None and node.ref is not None:
         _add_result_entries(tree, menu, node.ref.collection)
@@ -146,61 +147,61 @@ def row_menu(tree: Tree, node: Node | None) -> QMenu:
     return menu
 
 
-def offer_ground(tree: Tree, node: Node) -> None:
-    """Offer the ground to tools that ask for a point, after its row was clicked."""
+def offer_ground_to_tool(tree: ModelTreeProtocol, node: Node) -> None:
+    """Pass the ground to a tool that asks for a point, after its row was clicked."""
     if node.selects_model:
         tree.session.grounded.emit()
 
 
 SHOWING = ("view.trace", "vectors.", "plots.add")
-"""Prefixes of the ids of commands that show an element's results of a run."""
+"""Prefixes of the ids of commands that show results of a run for an element."""
 
 
-def _add_result_entries(tree: Tree, menu: QMenu, collection: str) -> None:
+def _add_result_entries(tree: ModelTreeProtocol, menu: QMenu, collection: str) -> None:
     """Add the scene menu's entries for trajectories, vectors and curves of the element; only in a window that has a
     scene."""
     if tree.commands is None:
         return
     actions = tree.commands()
     menu.addSeparator()
-    for command in table().values():
+    for command in command_table().values():
         action = actions[command.id]
         if command.id.startswith(SHOWING) and collection in command.context and action.isEnabled():
             menu.addAction(action)
 
 
 BY_POINTING = (("Add/Force", "force"), ("Add/Constraint", "constraint"), ("Add/Sensor", "sensor"))
-"""Menus of the window that are repeated here."""
+"""Menus of the window that are repeated in the menu of the tree."""
 
 
-def _add_by_pointing(tree: Tree, menu: QMenu) -> None:
-    """Add entries for elements that are added by pointing in the scene; only in a window that has a scene."""
+def _add_pointing_entries(tree: ModelTreeProtocol, menu: QMenu) -> None:
+    """Add entries for elements that are created by pointing in the scene; only in a window that has a scene."""
     if tree.commands is None:
         return
     actions = tree.commands()
     for path, drawing in BY_POINTING:
         inner = menu.addMenu(icon(drawing), path.partition("/")[2])
-        for command in table().values():
+        for command in command_table().values():
             if command.menu == path:
                 inner.addAction(actions[command.id])
     for name in ("add.driver", "add.assembly"):
         menu.addAction(actions[name])
 
 
-def fill_add_menu(tree: Tree, menu: QMenu) -> None:
+def fill_add_menu(tree: ModelTreeProtocol, menu: QMenu) -> None:
     """Add entries for everything that can be added at the selection."""
     if menu is tree.add_menu:
         menu.clear()
     session = tree.session
-    place = element_edits.holder(session)
+    place = element_edits.new_element_holder(session)
     links = menu.addMenu(icon("link"), f"Link on {place}")
     for kind, info in JOINT_KINDS.items():
         links.addAction(icon(joint_icon(kind)), info.title, lambda kind=kind: element_edits.add_link(session, kind))
     menu.addAction(
         icon("frame"),
         f"Frame on {place}",
-        lambda: element_edits.add(
-            session, "frames", lambda model: new_elements.frame_on(model, element_edits.holder(session))
+        lambda: element_edits.add_element(
+            session, "frames", lambda model: new_elements.add_frame(model, element_edits.new_element_holder(session))
         ),
     )
     connect = menu.addAction(
@@ -209,12 +210,16 @@ def fill_add_menu(tree: Tree, menu: QMenu) -> None:
     connect.setEnabled(bool(session.model.expanded.bodies))
     commands = tree.commands  # placing next to the machine needs the scene
     if commands is None:
-        menu.addAction(icon("body"), "Free body", lambda: element_edits.add(session, "bodies", edits.free_body))
+        menu.addAction(icon("body"), "Free body", lambda: element_edits.add_element(session, "bodies", edits.free_body))
     else:
         menu.addAction(icon("body"), "Free body", lambda: commands()["add.body"].trigger())
-    _add_by_pointing(tree, menu)
+    _add_pointing_entries(tree, menu)
     menu.addAction(icon("chain"), "DH chain…", lambda: element_edits.ask_chain(session, tree.settings, tree.widget))
     menu.addAction(
-        icon("parameter"), "Parameter", lambda: element_edits.add(session, "parameters", new_elements.parameter)
+        icon("parameter"),
+        "Parameter",
+        lambda: element_edits.add_element(session, "parameters", new_elements.add_parameter),
     )
-    menu.addAction(icon("material"), "Material", lambda: element_edits.add(session, "materials", new_elements.material))
+    menu.addAction(
+        icon("material"), "Material", lambda: element_edits.add_element(session, "materials", new_elements.add_material)
+    )

@@ -1,1 +1,1 @@
-"""The Draw tool: linkages sketched by hand, pivot to pivot, in a working plane."""
+"""The Draw tool: linkages sketched by hand in a working plane, from pin to pin."""

@@ -1,4 +1,5 @@
-"""Degrees of freedom of a linkage now and after the next click, computed in the background, newest request first."""
+"""Degrees of freedom of a linkage now and after the next click, computed in the background, the newest request
+first."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.design.linkage import Drawing, Plane
-from core.design.linkage.linkage_types import FourBar, SliderCrank, linkage_type
+from core.design.linkage.linkage_types import FourBar, SliderCrank, classify_linkage
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
 from core.model import Model
@@ -17,11 +18,11 @@ from core.model import Model
 LOOK_EVERY = 15
 """Milliseconds between two checks of the thread."""
 MOST = 60
-"""Number of answers kept."""
+"""Largest number of cached results."""
 
 
-class Freedoms(NamedTuple):
-    """Mobility of a linkage. degrees : degrees of freedom, None if the loops do not close; type : of a four-bar or
+class LinkageMobility(NamedTuple):
+    """Mobility of a linkage. degrees : degrees of freedom, None if the loops do not close; type : type of a four-bar or
     slider-crank"""
 
     degrees: int | None
@@ -32,26 +33,26 @@ class Freedoms(NamedTuple):
     type: FourBar | SliderCrank | None = None
 
 
-def examined(model: Model, plane: Plane) -> Freedoms:
-    """Return the degrees of freedom of a model, by the rank of its constraint Jacobian."""
+def compute_linkage_mobility(model: Model, plane: Plane) -> LinkageMobility:
+    """Compute the degrees of freedom of a model from the rank of its constraint Jacobian."""
     try:
         mech = Mechanism(model)
         found = mech.mobility()
         drawing = Drawing(model, plane, dict(zip(mech.frame_names, mech.poses(found.q), strict=True)))
         normal = drawing.X_WD[:3, 2]
     except KinetostatError:
-        return Freedoms(None)
+        return LinkageMobility(None)
     others, planar = [], 0
     for each in found.redundant:
         along = abs(sum(a * b for a, b in zip(each.direction, normal, strict=True)))
         out_of_plane = along > 0.999 if each.motion == "translation" else along < 1e-3 and each.motion == "rotation"
         planar += out_of_plane
         others += [] if out_of_plane else [each.text]
-    return Freedoms(found.dof, planar, tuple(others), linkage_type(drawing))
+    return LinkageMobility(found.dof, planar, tuple(others), classify_linkage(drawing))
 
 
-def compile_in_advance(model: Model) -> None:
-    """Compile in advance the code needed to show a machine; machines that differ in numbers only share it."""
+def precompile_machine(model: Model) -> None:
+    """Compile the code needed to show a machine; machines that differ only in numbers share it."""
     mech = Mechanism(model)
     q = mech.rest()
     mech.poses(q)
@@ -60,38 +61,40 @@ def compile_in_advance(model: Model) -> None:
         mech.compiled.evaluator("constraint_jacobian")
 
 
-class Examiner(QObject):
-    """Computes answers in the background by their keys; emits `ready` for a new answer."""
+class MobilityExaminer(QObject):
+    """Computes mobilities in the background, cached by key; emits `ready` when a new result is available."""
 
     ready = Signal()
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._known: dict[Hashable, Freedoms] = {}
-        self._waiting: tuple[Hashable, Callable[[], Freedoms]] | None = None
-        self._running: tuple[Hashable, list[Freedoms]] | None = None
+        self._known: dict[Hashable, LinkageMobility] = {}
+        self._waiting: tuple[Hashable, Callable[[], LinkageMobility]] | None = None
+        self._running: tuple[Hashable, list[LinkageMobility]] | None = None
         self._look = QTimer(self, interval=LOOK_EVERY)
         self._look.timeout.connect(self._check_thread)
 
     def close(self) -> None:
-        """Stop computing answers."""
+        """Stop computing."""
         self._waiting = None
         self._look.stop()
 
-    def answer(self, key: Hashable, question: Callable[[], Freedoms]) -> Freedoms | None:
-        """Return the answer for a key; None while it is being computed."""
+    def request_mobility(self, key: Hashable, compute: Callable[[], LinkageMobility]) -> LinkageMobility | None:
+        """Return the mobility for a key; None while it is being computed."""
         if key not in self._known and (self._running is None or self._running[0] != key):
-            self._waiting = key, question
-            self._begin_next()
+            self._waiting = key, compute
+            self._start_next_computation()
         return self._known.get(key)
 
-    def _begin_next(self) -> None:
+    def _start_next_computation(self) -> None:
         if self._running is not None or self._waiting is None:
             return
         key, question = self._waiting
-        self._waiting, left = None, list[Freedoms]()
+        self._waiting, left = None, list[LinkageMobility]()
         self._running = key, left
-        threading.Thread(target=lambda: left.append(_answer_or_unknown(question)), name="freedoms", daemon=True).start()
+        threading.Thread(
+            target=lambda: left.append(_compute_or_unknown(question)), name="freedoms", daemon=True
+        ).start()
         self._look.start()
 
     def _check_thread(self) -> None:
@@ -103,12 +106,12 @@ class Examiner(QObject):
         while len(self._known) > MOST:
             del self._known[next(iter(self._known))]
         self._look.stop()
-        self._begin_next()
+        self._start_next_computation()
         self.ready.emit()
 
 
-def _answer_or_unknown(question: Callable[[], Freedoms]) -> Freedoms:
+def _compute_or_unknown(compute: Callable[[], LinkageMobility]) -> LinkageMobility:
     try:
-        return question()
+        return compute()
     except KinetostatError:
-        return Freedoms(None)
+        return LinkageMobility(None)

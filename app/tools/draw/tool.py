@@ -1,4 +1,4 @@
-"""The Draw tool: handles clicks, drags and keys."""
+"""The Draw tool: handling of clicks, drags and keys."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import numpy as np
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
-from app.tools.draw.figure import Figure, Tag
-from app.tools.draw.hand import Hand
-from app.tools.draw.snapping import Snap, grid_step, snapped
-from app.tools.draw.sub_tools import SUB_TOOLS, SubTool, begin_chain, drive, link_to
-from app.tools.draw.typed_numbers import NOTHING, typed_numbers, worth
-from app.viewport.gestures import Gesture, Pointer
-from app.viewport.navigate import clicked
-from app.widgets.quantities.quantity_text import Measure, quantity, read
+from app.tools.draw.figure import ClickableTag, DrawPainter
+from app.tools.draw.hand import DrawController
+from app.tools.draw.snapping import SnappedPoint, find_snap, grid_step
+from app.tools.draw.sub_tools import SUB_TOOLS, SubTool, begin_chain, draw_link_to, toggle_motor
+from app.tools.draw.typed_numbers import NOTHING, describe_typed_numbers, parse_typed_numbers
+from app.viewport.gestures import Gesture, PointerState
+from app.viewport.navigate import click_or_orbit
+from app.widgets.quantities.quantity_text import Measure, format_quantity, read
 from core.design import linkage
 from core.design.linkage import Drawing, Point
-from core.design.linkage.reshaping import reachable_pin_position, shift
+from core.design.linkage.reshaping import compute_pin_shift, reachable_pin_position
 from core.errors import KinetostatError
 from core.model import Model, Parameter
 
@@ -35,17 +35,17 @@ EXPECTS = "Draw: click from pin to pin · Esc ends"
 OPENING = "0123456789+-−.(=<"
 """Characters that open the input field at the pointer."""
 TAGS = {
-    "length": "Length: click to type a value, a formula or name = value; drag to slide",
+    "length": "Length: click to type a value, a formula or name = value; drag to change it",
     "angle": "Angle: click to type it",
-    "distance": "Distance of two pins on the ground: click to type it",
-    "lock": "Padlock: closed, it keeps this length while pins are dragged",
-    "motor": "Motor: click to turn this pin once a second",
-    "branch": "The other branch of these two links: click it, or press V",
+    "distance": "Distance between two ground pins: click to type it",
+    "lock": "Padlock: when closed, this length is kept while pins are dragged",
+    "motor": "Motor: click to turn this pin at one revolution per second",
+    "branch": "The other branch of these two links: click it or press V to switch",
 }
-"""Actions of a click on a dimension or button, by kind of label."""
+"""Hint for a clickable label, by its kind."""
 QUICK = 0.02
-"""Processor seconds above which a dragged pin shows only its links, not the whole machine."""
-SLIDES = "Sliding a length: to the right it grows · Esc cancels"
+"""Processor time in seconds above which only the links at a dragged pin are shown, not the whole machine."""
+SLIDES = "Changing a length: drag right to increase it · Esc cancels"
 PLAIN = Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier
 ARROWS = {
     Qt.Key.Key_Left: (-1.0, 0.0),
@@ -53,62 +53,62 @@ ARROWS = {
     Qt.Key.Key_Down: (0.0, -1.0),
     Qt.Key.Key_Up: (0.0, 1.0),
 }
-"""Direction in which an arrow key moves a pin."""
-NOWHERE = Snap((0.0, 0.0), (0.0, 0.0))
-"""Placeholder for the snap in the plane when the user picks in space."""
+"""Direction in which each arrow key moves a pin."""
+NOWHERE = SnappedPoint((0.0, 0.0), (0.0, 0.0))
+"""Placeholder for the snapped point when the user picks in space."""
 SAME_END = 1e-7
-"""m: ends of links nearer than this to a pin belong to it."""
+"""Distance in m within which the end of a link belongs to a pin."""
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 def enter(view: Stage) -> None:
     """Start the Draw tool."""
-    hand = hand_of(view)
-    view.annotations.sketch = _known(view)[1].paint
-    hand.enter()
+    hand = draw_controller(view)
+    view.annotations.sketch = _controller_and_painter(view)[1].paint
+    hand.start_drawing()
 
 
 def leave(view: Stage) -> None:
-    """Leave the Draw tool; dimensions of the selected element stay visible."""
-    hand, figure = _known(view)
-    view.annotations.sketch = figure.paint_selected
-    hand.leave()
+    """Leave the Draw tool; the dimensions of the selected element stay visible."""
+    hand, figure = _controller_and_painter(view)
+    view.annotations.sketch = figure.paint_selected_link
+    hand.stop_drawing()
 
 
-_hands: WeakKeyDictionary[Stage, tuple[Hand, Figure]] = WeakKeyDictionary()
+_hands: WeakKeyDictionary[Stage, tuple[DrawController, DrawPainter]] = WeakKeyDictionary()
 
 
-def hand_of(view: Stage) -> Hand:
-    """Return the drawing hand of a viewport."""
-    return _known(view)[0]
+def draw_controller(view: Stage) -> DrawController:
+    """Return the draw controller of a viewport."""
+    return _controller_and_painter(view)[0]
 
 
-def _known(view: Stage) -> tuple[Hand, Figure]:
-    """Return the hand of a viewport and the figure that paints it."""
+def _controller_and_painter(view: Stage) -> tuple[DrawController, DrawPainter]:
+    """Return the draw controller of a viewport and its painter."""
     found = _hands.get(view)
     if found is None:
-        hand = Hand(view, SUB_TOOLS["l"])
-        found = _hands[view] = hand, Figure(hand)
-        view.annotations.sketch = found[1].paint_selected
+        hand = DrawController(view, SUB_TOOLS["l"])
+        found = _hands[view] = hand, DrawPainter(hand)
+        view.annotations.sketch = found[1].paint_selected_link
     return found
 
 
 # ------------------------------------------------------------------------------- the mouse
 
 
-def press(view: Stage, pointer: Pointer) -> Gesture:
+def press(view: Stage, pointer: PointerState) -> Gesture:
     """Handle a press: a click goes to the sub-tool; a drag draws one link, moves a pin, or changes a dimension."""
-    if view.press_cube(pointer):
+    if view.press_orientation_cube(pointer):
         return
-    hand = hand_of(view)
+    hand = draw_controller(view)
     hand.gesture = object()
-    if not _sub_tool(hand).in_plane:
-        if (yield from clicked(view, pointer)):
-            _sub_tool(hand).click(hand, NOWHERE, pointer)
+    if not _current_sub_tool(hand).in_plane:
+        if (yield from click_or_orbit(view, pointer)):
+            _current_sub_tool(hand).click(hand, NOWHERE, pointer)
         return
-    tag = tag_under(hand, pointer)
-    hand.aim_at(pointer)
-    drag = _drag_of(hand, tag, pointer)
+    tag = tag_under_pointer(hand, pointer)
+    hand.update_snap(pointer)
+    drag = _drag_gesture(hand, tag, pointer)
     next(drag)
     last, moved = pointer, False
     try:
@@ -127,91 +127,93 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         return
     drag.close()
     if tag is not None:
-        _click_tag(hand, tag)
+        _on_tag_clicked(hand, tag)
         return
-    hand.aim_at(last)
+    hand.update_snap(last)
     if hand.snap is not None:
-        _with_errors_shown(hand, lambda: _handle_click(hand, last))
+        _run_showing_errors(hand, lambda: _click_at_snap(hand, last))
 
 
-def _drag_of(hand: Hand, tag: Tag | None, press: Pointer) -> Gesture:
-    """Return the gesture that a drag starts here: change a length, move a pin, or draw a link."""
-    snap = hand.snap
+def _drag_gesture(controller: DrawController, tag: ClickableTag | None, press: PointerState) -> Gesture:
+    """Return the gesture for a drag that starts here: change a length, move a pin, or draw a link."""
+    snap = controller.snap
     if tag is not None:
-        return _drag_dimension(hand, tag, press)
-    if hand.chain or _sub_tool(hand).key != "l" or snap is None or snap.kind not in ("pin", "tip"):
-        return _draw_by_drag(hand)
-    if locked := _locked_link_at(hand, snap.point):
-        return _refuse_drag(hand, locked)
-    return _drag_pin(hand, snap.point)
+        return _drag_dimension(controller, tag, press)
+    if controller.chain or _current_sub_tool(controller).key != "l" or snap is None or snap.kind not in ("pin", "tip"):
+        return _drag_new_link(controller)
+    if locked := _locked_link_at(controller, snap.point):
+        return _refuse_drag(controller, locked)
+    return _drag_pin(controller, snap.point)
 
 
-def _locked_link_at(hand: Hand, point: Point) -> str:
+def _locked_link_at(controller: DrawController, point: Point) -> str:
     """Return the locked link that ends at a point; "" if there is none."""
-    ends = ((bar.body, min(math.dist(bar.start, point), math.dist(bar.end, point))) for bar in hand.drawing.bars)
-    return next((body for body, away in ends if away < SAME_END and body in hand.view.session.locked), "")
+    ends = ((bar.body, min(math.dist(bar.start, point), math.dist(bar.end, point))) for bar in controller.drawing.bars)
+    return next((body for body, away in ends if away < SAME_END and body in controller.view.session.locked_bodies), "")
 
 
-def _refuse_drag(hand: Hand, locked: str) -> Gesture:
-    """Refuse to drag a pin of a locked link, with a message."""
+def _refuse_drag(controller: DrawController, locked_link: str) -> Gesture:
+    """Refuse to drag a pin of a locked link, and report it."""
     yield
-    hand.view.session.message.emit("hint", f"“{locked}” is locked: its pins stay where they are. K unlocks it.")
+    controller.view.session.message.emit(
+        "hint", f"“{locked_link}” is locked, so its pins cannot be moved. Press K to unlock it."
+    )
     while (yield) is not None:
         pass
 
 
-def _draw_by_drag(hand: Hand) -> Gesture:
+def _drag_new_link(controller: DrawController) -> Gesture:
     """Draw a link from the point of the press to that of the release, and end the chain."""
-    begun, moved = hand.snap, False
+    begun, moved = controller.snap, False
     while (pointer := (yield)) is not None:
-        if not moved and not hand.chain and begun is not None and _sub_tool(hand).key == "l":
-            begin_chain(hand, begun)
+        if not moved and not controller.chain and begun is not None and _current_sub_tool(controller).key == "l":
+            begin_chain(controller, begun)
         moved = True
-        hand.aim_at(pointer)
-    if _sub_tool(hand).key != "l" or not hand.chain or (snap := hand.snap) is None:
+        controller.update_snap(pointer)
+    if _current_sub_tool(controller).key != "l" or not controller.chain or (snap := controller.snap) is None:
         return
-    if math.dist(snap.point, hand.chain[-1].point) > 1e-9:
-        _with_errors_shown(hand, lambda: link_to(hand, snap))
-    hand.end_chain()
+    if math.dist(snap.point, controller.chain[-1].point) > 1e-9:
+        _run_showing_errors(controller, lambda: draw_link_to(controller, snap))
+    controller.end_chain()
 
 
-def _drag_pin(hand: Hand, point: Point) -> Gesture:
-    """Drag a pin: the adjacent lengths are committed on release; the machine follows meanwhile if that is
-    fast enough."""
-    goal, drawing, slow = point, hand.drawing, 0  # the first time something may have to be made ready
-    session = hand.view.session
+def _drag_pin(controller: DrawController, point: Point) -> Gesture:
+    """Drag a pin: the adjacent lengths are committed on release; the machine follows during the drag if that is fast
+    enough."""
+    goal, drawing, slow = point, controller.drawing, 0  # the first time something may have to be made ready
+    session = controller.view.session
     try:
         while (pointer := (yield)) is not None:
-            hand.aim_at(pointer)
-            if hand.aim is None:
+            controller.update_snap(pointer)
+            if controller.aim is None:
                 continue
-            hand.snap = snapped(drawing, hand.aim)
-            near = hand.aim.point if hand.snap.joins else hand.snap.point
-            goal = reachable_pin_position(drawing, point, near, hand.locked)
+            controller.snap = find_snap(drawing, controller.aim)
+            near = controller.aim.point if controller.snap.is_on_element else controller.snap.point
+            goal = reachable_pin_position(drawing, point, near, controller.locked)
             began = time.thread_time()
-            follows = slow < 2 and _preview_pin(hand, drawing, point, goal)
+            follows = slow < 2 and _preview_moved_pin(controller, drawing, point, goal)
             slow += slow >= 2 or time.thread_time() - began > QUICK
-            hand.dragged = (goal if follows else point), goal
-            hand.view.say(
-                "Changing the geometry: link lengths at this pin follow, a closed padlock keeps one · Esc cancels"
+            controller.dragged = (goal if follows else point), goal
+            controller.view.show_hint(
+                "Changing the geometry: links at this pin change length unless their padlock is closed · Esc cancels"
             )
     finally:
-        hand.dragged = None
-        session.cancel()
-        hand.view.say(hand.sub.expects(hand))
-    plane, poses, locked = hand.plane, hand.drawing.poses, tuple(hand.locked)
+        controller.dragged = None
+        session.cancel_preview()
+        controller.view.show_hint(controller.sub.prompt(controller))
+    plane, poses, locked = controller.plane, controller.drawing.poses, tuple(controller.locked)
 
     def edit(model: Model) -> Model:
         return linkage.moved_pin(model, point, goal, plane=plane, locked=locked, poses=poses)
 
-    _with_errors_shown(hand, lambda: hand.commit("Move pin", edit, here=True))
+    _run_showing_errors(controller, lambda: controller.commit("Move pin", edit, adopt_present_pose=True))
 
 
-def _preview_pin(hand: Hand, drawing: Drawing, point: Point, goal: Point) -> bool:
-    """Preview the machine with a pin moved; returns False if that needs more than changed lengths."""
-    session, found = hand.view.session, shift(drawing, point, goal)
+def _preview_moved_pin(controller: DrawController, drawing: Drawing, point: Point, target: Point) -> bool:
+    """Preview the machine with a pin moved; returns False if changing lengths alone cannot move it there."""
+    session, found = controller.view.session, compute_pin_shift(drawing, point, target)
     if found is None:
-        session.cancel()
+        session.cancel_preview()
         return False
     q = np.array(session.edited_pose)
     for name, turn in found.turns.items():
@@ -221,12 +223,12 @@ def _preview_pin(hand: Hand, drawing: Drawing, point: Point, goal: Point) -> boo
     return True
 
 
-def _drag_dimension(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
-    """Change a length by dragging its dimension, increasing to the right; the machine follows."""
-    session, value = hand.view.session, tag.value
+def _drag_dimension(controller: DrawController, tag: ClickableTag, press: PointerState) -> Gesture:
+    """Change a length by dragging its dimension (to the right: longer); the machine follows."""
+    session, value = controller.view.session, tag.value
     stated = session.model.index("parameter").get(tag.name)
     slides = tag.kind == "length" and isinstance(stated, Parameter) and stated.independent
-    pixel = hand.pixel
+    pixel = controller.metres_per_pixel
     step = grid_step(pixel, 2.0)
     try:
         while (pointer := (yield)) is not None:
@@ -236,130 +238,145 @@ def _drag_dimension(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
                 try:
                     session.preview(parameters={tag.name: asked})
                     value = asked
-                    hand.view.say(SLIDES)
+                    controller.view.show_hint(SLIDES)
                 except KinetostatError:  # the machine stays as it was
-                    hand.view.say(f"The loops do not close beyond this: {tag.name} stays as it is · Esc cancels")
+                    controller.view.show_hint(
+                        f"The loops do not close beyond this length: {tag.name} stays as it is · Esc cancels"
+                    )
     finally:
-        session.cancel()
+        session.cancel_preview()
     if slides:
         edit = partial(linkage.dimension, parameter=tag.name, value=value)
-        _with_errors_shown(hand, lambda: hand.commit(f"Dimension {tag.name}", session.with_locks_kept(edit), here=True))
+        _run_showing_errors(
+            controller,
+            lambda: controller.commit(
+                f"Dimension {tag.name}", session.edit_keeping_locks(edit), adopt_present_pose=True
+            ),
+        )
 
 
-def _sub_tool(hand: Hand) -> SubTool:
-    assert isinstance(hand.sub, SubTool)
-    return hand.sub
+def _current_sub_tool(controller: DrawController) -> SubTool:
+    assert isinstance(controller.sub, SubTool)
+    return controller.sub
 
 
-def _handle_click(hand: Hand, pointer: Pointer) -> None:
-    assert hand.snap is not None
-    _sub_tool(hand).click(hand, hand.snap, pointer)
+def _click_at_snap(controller: DrawController, pointer: PointerState) -> None:
+    assert controller.snap is not None
+    _current_sub_tool(controller).click(controller, controller.snap, pointer)
 
 
-def _with_errors_shown(hand: Hand, act: Callable[[], object]) -> None:
-    """Perform an action, showing input errors in the field and other errors as messages."""
+def _run_showing_errors(controller: DrawController, action: Callable[[], object]) -> None:
+    """Run an action; input errors are shown in the field, other errors as messages."""
     try:
-        act()
+        action()
     except KinetostatError as error:
-        hand.field.tell(error)
+        controller.field.report_error(error)
 
 
-def double(view: Stage, pointer: Pointer) -> None:
+def double_click(view: Stage, pointer: PointerState) -> None:
     """End the chain at a ground pin on a double click; pin and link are one undo step."""
-    hand = hand_of(view)
-    if _sub_tool(hand).key != "l" or len(hand.chain) < 2:
+    hand = draw_controller(view)
+    if _current_sub_tool(hand).key != "l" or len(hand.chain) < 2:
         return
     body, plane, poses = hand.chain[-1].body, hand.plane, hand.drawing.poses
-    if hand.commit("Draw link", lambda m: linkage.ground_pin(m, body, plane=plane, poses=poses), here=True):
+    if hand.commit(
+        "Draw link", lambda m: linkage.ground_pin(m, body, plane=plane, poses=poses), adopt_present_pose=True
+    ):
         hand.end_chain()
-        hand.snap = snapped(hand.drawing, hand.aim) if hand.aim is not None else None  # the pin that is there now
+        hand.snap = find_snap(hand.drawing, hand.aim) if hand.aim is not None else None  # the pin that is there now
 
 
-def menu(view: Stage, pointer: Pointer) -> bool:
-    """End an open chain on a right click; returns False, so that the menu opens, without one."""
-    hand = hand_of(view)
-    return hand.end_chain() or hand.drop()
+def end_chain_on_right_click(view: Stage, pointer: PointerState) -> bool:
+    """End an open chain on a right click; returns False if there is none, so that the context menu opens."""
+    hand = draw_controller(view)
+    return hand.end_chain() or hand.discard_element()
 
 
-def hover(view: Stage, pointer: Pointer | None) -> None:
-    """Show what a click would do."""
-    hand = hand_of(view)
-    if not _sub_tool(hand).in_plane:
+def hover(view: Stage, pointer: PointerState | None) -> None:
+    """Show what a click would do at the pointer position."""
+    hand = draw_controller(view)
+    if not _current_sub_tool(hand).in_plane:
         hand.aim = hand.snap = None
         view.widget.setCursor(Qt.CursorShape.CrossCursor)
-        _sub_tool(hand).point(hand, None if view.hover_cube(pointer) else pointer)
+        _current_sub_tool(hand).preview_pick(hand, None if view.hover_orientation_cube(pointer) else pointer)
         return
     if pointer is None:
         hand.aim = hand.snap = None
-        view.hover_cube(None)
-    elif not view.hover_cube(pointer):
-        hand.aim_at(pointer)
-        tag = tag_under(hand, pointer)
+        view.hover_orientation_cube(None)
+    elif not view.hover_orientation_cube(pointer):
+        hand.update_snap(pointer)
+        tag = tag_under_pointer(hand, pointer)
         view.widget.setCursor(Qt.CursorShape.PointingHandCursor if tag is not None else Qt.CursorShape.CrossCursor)
         if tag is not None:
             hand.snap = None
-        view.say(TAGS[tag.kind] if tag is not None else hand.sub.expects(hand))
+        view.show_hint(TAGS[tag.kind] if tag is not None else hand.sub.prompt(hand))
     view.annotations.update()
-    hand.report_coming_freedoms()
+    hand.report_mobility_change()
 
 
-def back(view: Stage) -> bool:
-    """Discard the element begun, on Esc; returns False if there is none."""
-    return hand_of(view).drop()
+def step_back(view: Stage) -> bool:
+    """Discard the element being drawn, on Esc; returns False if there is none."""
+    return draw_controller(view).discard_element()
 
 
 # ------------------------------------------------------------------------------- dimensions
 
 
-def tag_under(hand: Hand, pointer: Pointer) -> Tag | None:
-    """Return the dimension or button under the pointer; None while a chain is open, whose clicks are points. With
-    sub-tools other than Link, only dimensions and the motor button count."""
-    figure = _known(hand.view)[1]
-    if hand.chain or hand.picks or pointer.shift or figure.of is not hand.drawing:
+def tag_under_pointer(controller: DrawController, pointer: PointerState) -> ClickableTag | None:
+    """Return the dimension or button under the pointer; None while a chain is open, because clicks are then points.
+    With sub-tools other than Link, only dimensions and the motor button count."""
+    figure = _controller_and_painter(controller.view)[1]
+    if controller.chain or controller.picks or pointer.shift or figure.of is not controller.drawing:
         return None
     place = QPointF(pointer.x / pointer.scale, pointer.y / pointer.scale)
     tags = [
-        tag for tag in figure.tags if tag.kind in ("motor", "length", "distance", "angle") or _sub_tool(hand).key == "l"
+        tag
+        for tag in figure.tags
+        if tag.kind in ("motor", "length", "distance", "angle") or _current_sub_tool(controller).key == "l"
     ]
     return next((tag for tag in reversed(tags) if tag.box.contains(place)), None)
 
 
-def flip(hand: Hand) -> None:
-    """Switch the pin that the pointer is on, or was on last, to its other branch."""
-    plane, poses, pin = hand.plane, hand.drawing.poses, hand.dyad
-    if not pin or hand.other_branch(pin) is None:
-        hand.view.session.message.emit("hint", "Point at the pin between two links first: V takes their other branch.")
+def switch_branch(controller: DrawController) -> None:
+    """Switch the pin under the pointer, or the last one that was, to its other branch."""
+    plane, poses, pin = controller.plane, controller.drawing.poses, controller.dyad
+    if not pin or controller.other_branch_position(pin) is None:
+        controller.view.session.message.emit(
+            "hint", "Point at the pin between two links first: V then switches them to their other branch."
+        )
         return
-    hand.gesture = object()
-    hand.commit("Other branch", lambda m: linkage.flipped(m, pin, plane=plane, poses=poses), here=True)
+    controller.gesture = object()
+    controller.commit(
+        "Other branch", lambda m: linkage.flipped(m, pin, plane=plane, poses=poses), adopt_present_pose=True
+    )
 
 
-def _click_tag(hand: Hand, tag: Tag) -> None:
+def _on_tag_clicked(controller: DrawController, tag: ClickableTag) -> None:
     if tag.kind == "motor":
-        drive(hand, tag.name)
+        toggle_motor(controller, tag.name)
         return
     if tag.kind == "branch":
-        flip(hand)
+        switch_branch(controller)
         return
     if tag.kind == "lock":
-        hand.locked ^= {tag.name}
-        hand.refresh()
+        controller.locked ^= {tag.name}
+        controller.redraw()
         return
     measure = Measure("angle" if tag.kind == "angle" else "length")
-    text = quantity(tag.value, measure, hand.view.settings, 8)
+    text = format_quantity(tag.value, measure, controller.view.settings, 8)
     if tag.kind == "length":
-        stated = hand.view.session.model.find("parameters", tag.name).value
+        stated = controller.view.session.model.find("parameters", tag.name).value
         text = stated if isinstance(stated, str) else text
     place = tag.box.center().x(), tag.box.center().y()
-    hand.field.ask(tag.name, text, place, lambda typed: _set_dimension(hand, tag, measure, typed))
+    controller.field.open_field(tag.name, text, place, lambda typed: _set_dimension(controller, tag, measure, typed))
 
 
-def _set_dimension(hand: Hand, tag: Tag, measure: Measure, text: str) -> None:
-    """Set a dimension to typed text: a number, a formula, or `name = value`."""
+def _set_dimension(controller: DrawController, tag: ClickableTag, measure: Measure, text: str) -> None:
+    """Set a dimension from typed text: a number, a formula, or `name = value`."""
     name, mark, tail = text.partition("=")
     renamed = name.strip() if mark and name.strip() else ""
-    value = read(tail if mark else text, measure, hand.view.settings, hand.drawing.values)
-    plane = hand.plane
+    value = read(tail if mark else text, measure, controller.view.settings, controller.drawing.values)
+    plane = controller.plane
 
     def edit(model: Model) -> Model:
         if tag.kind == "length" and renamed and renamed != tag.name:
@@ -370,19 +387,21 @@ def _set_dimension(hand: Hand, tag: Tag, measure: Measure, text: str) -> None:
             return linkage.link_angle(model, tag.name, value, plane=plane)
         return linkage.ground_distance(model, tag.name, tag.other, float(value), plane=plane)
 
-    hand.gesture = object()
-    hand.commit(f"Dimension {renamed or tag.name}", hand.view.session.with_locks_kept(edit), here=True)
+    controller.gesture = object()
+    controller.commit(
+        f"Dimension {renamed or tag.name}", controller.view.session.edit_keeping_locks(edit), adopt_present_pose=True
+    )
 
 
 # ------------------------------------------------------------------------------- the keyboard
 
 
-def wants(view: Stage, event: QKeyEvent) -> bool:
-    """Return True for keys of the tool: letters of sub-tools, Tab, Enter, Backspace, and what begins a number: of a
-    link, whose first pin may be typed, too, and of what was picked."""
+def wants_key(view: Stage, event: QKeyEvent) -> bool:
+    """Return True for keys of the tool: letters of sub-tools, Tab, Enter, Backspace, arrow keys at a pin, and
+    characters that begin a number."""
     if event.modifiers() & ~PLAIN:
         return False
-    hand, key = hand_of(view), event.key()
+    hand, key = draw_controller(view), event.key()
     if key in (Qt.Key.Key_Tab, Qt.Key.Key_Backspace, *ENTER):
         return True
     if key in ARROWS:
@@ -390,79 +409,87 @@ def wants(view: Stage, event: QKeyEvent) -> bool:
     text = event.text().lower()
     if not text or (event.modifiers() & Qt.KeyboardModifier.ShiftModifier and text.isalpha()):
         return False
-    measured = bool(hand.chain or hand.picks) or _sub_tool(hand).key == "l"
+    measured = bool(hand.chain or hand.picks) or _current_sub_tool(hand).key == "l"
     return text in SUB_TOOLS or text == "v" or (text in OPENING and measured)
 
 
-def key(view: Stage, event: QKeyEvent) -> None:
+def handle_key(view: Stage, event: QKeyEvent) -> None:
     """Handle a key of the tool."""
-    hand, pressed = hand_of(view), event.key()
+    hand, pressed = draw_controller(view), event.key()
     text = event.text().lower()
     if pressed == Qt.Key.Key_Tab:
         if not hand.chain:
-            hand.next_plane()
+            hand.switch_to_next_plane()
     elif pressed == Qt.Key.Key_Backspace:
-        hand.take_back()
+        hand.remove_last_link()
     elif pressed in ENTER:
         hand.end_chain()
     elif pressed in ARROWS:
         _nudge_pin(hand, ARROWS[Qt.Key(pressed)])
     elif text in SUB_TOOLS:
-        hand.choose(SUB_TOOLS[text])
+        hand.choose_sub_tool(SUB_TOOLS[text])
     elif text == "v":
-        flip(hand)
+        switch_branch(hand)
     elif text in OPENING:
-        _open_field(hand, text)
+        _open_number_field(hand, text)
 
 
-def _nudge_pin(hand: Hand, toward: Point) -> None:
-    """Move the pin under the pointer by a grid step; successive steps are one undo step."""
-    point = hand.pin_under_pointer
+def _nudge_pin(controller: DrawController, direction: Point) -> None:
+    """Move the pin under the pointer by one grid step; successive steps are one undo step."""
+    point = controller.pin_under_pointer
     assert point is not None
-    step = grid_step(hand.pixel)
-    plane, poses, locked = hand.plane, hand.drawing.poses, tuple(hand.locked)
-    wanted = point[0] + step * toward[0], point[1] + step * toward[1]
-    goal = reachable_pin_position(hand.drawing, point, wanted, hand.locked)
+    step = grid_step(controller.metres_per_pixel)
+    plane, poses, locked = controller.plane, controller.drawing.poses, tuple(controller.locked)
+    wanted = point[0] + step * direction[0], point[1] + step * direction[1]
+    goal = reachable_pin_position(controller.drawing, point, wanted, controller.locked)
 
     def edit(model: Model) -> Model:
         return linkage.moved_pin(model, point, goal, plane=plane, locked=locked, poses=poses)
 
-    if hand.nudged is None:
-        hand.gesture = object()
-    if hand.commit("Move pin", edit, here=True):
-        hand.nudged = goal
+    if controller.nudged is None:
+        controller.gesture = object()
+    if controller.commit("Move pin", edit, adopt_present_pose=True):
+        controller.nudged = goal
 
 
-def _open_field(hand: Hand, text: str) -> None:
-    """Open the field to type a length, an angle or coordinates at the pointer."""
-    point = hand.snap.point if hand.snap is not None else (hand.chain[-1].point if hand.chain else (0.0, 0.0))
-    x, y, z = hand.drawing.world_point(point).tolist()
-    place = hand.view.annotations.pixel((x, y, z)) or QPointF(0.0, 0.0)
+def _open_number_field(controller: DrawController, text: str) -> None:
+    """Open the input field at the pointer for a length, an angle or coordinates."""
+    point = (
+        controller.snap.point
+        if controller.snap is not None
+        else (controller.chain[-1].point if controller.chain else (0.0, 0.0))
+    )
+    x, y, z = controller.drawing.world_point(point).tolist()
+    place = controller.view.annotations.to_screen((x, y, z)) or QPointF(0.0, 0.0)
 
-    def reading(typed: str) -> str:
-        settings, values = hand.view.settings, hand.drawing.values
-        hand.typed = typed_numbers(typed, settings, values, first=not (hand.chain or hand.picks))
-        hand.view.annotations.update()
-        return worth(hand.typed, settings, values)
+    def describe_numbers(typed: str) -> str:
+        settings, values = controller.view.settings, controller.drawing.values
+        controller.typed = parse_typed_numbers(
+            typed, settings, values, is_first_pin=not (controller.chain or controller.picks)
+        )
+        controller.view.annotations.update()
+        return describe_typed_numbers(controller.typed, settings, values)
 
     def accept(typed: str) -> None:
-        reading(typed)
-        click_with_numbers(hand)
+        describe_numbers(typed)
+        click_with_numbers(controller)
 
-    hand.field.ask("", text, (place.x(), place.y()), accept, reading, left=lambda: _forget(hand))
-
-
-def click_with_numbers(hand: Hand) -> None:
-    """Click at the typed numbers; missing ones come from the pointer."""
-    if hand.snap is None and hand.aim is not None:
-        hand.snap = snapped(hand.drawing, hand.aim)
-    if hand.snap is None:
-        point = hand.chain[-1].point if hand.chain else (0.0, 0.0)
-        hand.snap = Snap(point, point)
-    hand.gesture = object()
-    _handle_click(hand, Pointer(0.0, 0.0))
+    controller.field.open_field(
+        "", text, (place.x(), place.y()), accept, describe_numbers, on_cancel=lambda: _discard_typed_numbers(controller)
+    )
 
 
-def _forget(hand: Hand) -> None:
-    hand.typed = NOTHING
-    hand.refresh()
+def click_with_numbers(controller: DrawController) -> None:
+    """Click at the typed length, angle or coordinates; missing ones are taken from the pointer."""
+    if controller.snap is None and controller.aim is not None:
+        controller.snap = find_snap(controller.drawing, controller.aim)
+    if controller.snap is None:
+        point = controller.chain[-1].point if controller.chain else (0.0, 0.0)
+        controller.snap = SnappedPoint(point, point)
+    controller.gesture = object()
+    _click_at_snap(controller, PointerState(0.0, 0.0))
+
+
+def _discard_typed_numbers(controller: DrawController) -> None:
+    controller.typed = NOTHING
+    controller.redraw()

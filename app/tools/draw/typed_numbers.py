@@ -1,4 +1,4 @@
-"""Numbers typed while drawing: their input field at the pointer or at a dimension, and their meaning (length, length <
+"""Numbers typed while drawing: their input field at the pointer or at a dimension, and their parsing (length, length <
 angle, coordinates) in the user's units; formulas are kept as they are."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout
 
 from app.widgets.label import Label
-from app.widgets.quantities.quantity_text import Measure, Units, quantity, read, value_in
+from app.widgets.quantities.quantity_text import Measure, Units, evaluate_value, format_quantity, read
 from core.design.linkage import Point
 from core.errors import ExpressionError, KinetostatError
 from core.later import dataclass
@@ -26,9 +26,9 @@ LENGTH, ANGLE = Measure("length"), Measure("angle")
 
 
 @dataclass(frozen=True)
-class Typed:
-    """Typed numbers; None means taken from the pointer. angle : from the plane's first axis; bend : from the link
-    before"""
+class TypedNumbers:
+    """Numbers typed while drawing; None means: taken from the pointer. angle : from the first axis of the plane; bend :
+    from the previous link"""
 
     length: Value | None = None
     angle: Value | None = None
@@ -36,54 +36,60 @@ class Typed:
     point: Point | None = None
 
 
-NOTHING = Typed()
+NOTHING = TypedNumbers()
 
 
-def typed_numbers(text: str, units: Units, values: Mapping[str, float], *, first: bool = False) -> Typed:
-    """Parse a text such as "120", "120 < 30", "< 30", "120 << 30" (from the link before), "0.1, 0.2". Raises
+def parse_typed_numbers(
+    text: str, units: Units, values: Mapping[str, float], *, is_first_pin: bool = False
+) -> TypedNumbers:
+    """Parse a text such as "120", "120 < 30", "< 30", "120 << 30" (angle from the previous link), "0.1, 0.2". Raises
     ExpressionError with a message for the user.
 
-    first : the text places the first pin of a link, which has two coordinates and no length
+    is_first_pin : the text is the position of the first pin of a link, which has coordinates and no length
     """
     stripped = text.strip().removeprefix("=").strip()
     if not stripped:
         return NOTHING
-    decimal = not first and re.fullmatch(r"[-+]?\d+,\d+", stripped)  # 0,5 is 0.5, as everywhere
+    decimal = not is_first_pin and re.fullmatch(r"[-+]?\d+,\d+", stripped)  # 0,5 is 0.5, as everywhere
     parts = [stripped] if decimal else _split_outside_brackets(stripped, ",")
     if len(parts) == 2:
-        u, v = (_number_in_si(part, LENGTH, units, values) for part in parts)
-        return Typed(point=(u, v))
+        u, v = (_parse_number_in_si(part, LENGTH, units, values) for part in parts)
+        return TypedNumbers(point=(u, v))
     if len(parts) > 2:
-        raise ExpressionError(f"A point of the plane has two coordinates, not {len(parts)}.", remedy="Type u, v.")
-    if first:
-        raise ExpressionError("The first pin has two coordinates.", remedy="Type u, v, such as 0, 0; or click.")
+        raise ExpressionError(
+            f"A point of the plane has two coordinates, not {len(parts)}.", remedy="Type two numbers: u, v."
+        )
+    if is_first_pin:
+        raise ExpressionError(
+            "The first pin needs two coordinates.", remedy="Type u, v, such as 0, 0, or click the position."
+        )
     head, mark, tail = stripped.partition("<")
     length = read(head, LENGTH, units, values) if head.strip() else None
     if not mark:
-        return Typed(length=length)
+        return TypedNumbers(length=length)
     bent = tail.startswith("<")
     tail = tail.removeprefix("<").strip()
     if not tail:
-        return Typed(length=length)
+        return TypedNumbers(length=length)
     angle = read(tail, ANGLE, units, values)
-    return Typed(length=length, bend=angle) if bent else Typed(length=length, angle=angle)
+    return TypedNumbers(length=length, bend=angle) if bent else TypedNumbers(length=length, angle=angle)
 
 
-def worth(typed: Typed, units: Units, values: Mapping[str, float]) -> str:
-    """Describe the typed numbers with units; "" for none."""
+def describe_typed_numbers(typed: TypedNumbers, units: Units, values: Mapping[str, float]) -> str:
+    """Describe the typed numbers with their units; "" if there are none."""
     if typed.point is not None:
-        return "= " + ", ".join(quantity(x, LENGTH, units) for x in typed.point)
+        return "= " + ", ".join(format_quantity(x, LENGTH, units) for x in typed.point)
     parts = []
     if typed.length is not None:
-        parts.append(quantity(value_in(typed.length, values) or 0.0, LENGTH, units))
+        parts.append(format_quantity(evaluate_value(typed.length, values) or 0.0, LENGTH, units))
     angle = typed.angle if typed.angle is not None else typed.bend
     if angle is not None:
-        parts.append(quantity(value_in(angle, values) or 0.0, ANGLE, units))
+        parts.append(format_quantity(evaluate_value(angle, values) or 0.0, ANGLE, units))
     return f"= {' < '.join(parts)}" if parts else ""
 
 
-def typed_ratio(text: str) -> float | tuple[float, float]:
-    """Parse the ratio of a gear pair: "z1 : z2" as two numbers of teeth, else one number."""
+def parse_gear_ratio(text: str) -> float | tuple[float, float]:
+    """Parse the ratio of a gear pair: "z1 : z2" as two numbers of teeth, otherwise one number."""
     try:
         if ":" in text:
             first, second = (float(part) for part in text.split(":"))
@@ -91,23 +97,23 @@ def typed_ratio(text: str) -> float | tuple[float, float]:
         return float(text.replace("−", "-"))
     except ValueError:
         raise ExpressionError(
-            f"'{text}' is not a ratio.", remedy="Type z1 : z2, or a number (negative of an outer mesh)."
+            f"'{text}' is not a gear ratio.", remedy="Type z1 : z2, or a number (negative for external gears)."
         ) from None
 
 
-def _number_in_si(text: str, measure: Measure, units: Units, values: Mapping[str, float]) -> float:
+def _parse_number_in_si(text: str, measure: Measure, units: Units, values: Mapping[str, float]) -> float:
     found = read(text.strip().removeprefix("=").strip(), measure, units, values)
-    worth = value_in(found, values)
+    worth = evaluate_value(found, values)
     assert worth is not None
     return worth
 
 
-def _split_outside_brackets(text: str, mark: str) -> list[str]:
-    """Split a text at separators outside brackets."""
+def _split_outside_brackets(text: str, separator: str) -> list[str]:
+    """Split a text at those separators that are not inside brackets."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter == "(") - (letter == ")")
-        if letter == mark and depth == 0:
+        if letter == separator and depth == 0:
             parts.append("")
         else:
             parts[-1] += letter
@@ -120,8 +126,8 @@ ASIDE, MARGIN = 18, 4
 """Pixels between the pointer and the field, and between this and the edge of the view."""
 
 
-class NumberField(QFrame):
-    """Input line with a title. Text is parsed as it is typed; Enter accepts it, Esc closes the field."""
+class NumberInputField(QFrame):
+    """Input field with a title. The text is parsed as it is typed; Enter accepts it, Esc closes the field."""
 
     def __init__(self, view: Stage) -> None:
         super().__init__(view.widget)
@@ -144,38 +150,38 @@ class NumberField(QFrame):
         self._accept: Callable[[str], object] = lambda _text: None
         self._read: Callable[[str], str] | None = None
         self._left: Callable[[], object] | None = None
-        self.line.textEdited.connect(self._text_edited)
+        self.line.textEdited.connect(self._on_text_edited)
         self.line.installEventFilter(self)
         self.hide()
 
-    def ask(
+    def open_field(
         self,
         title: str,
         text: str,
-        place: tuple[float, float],
-        accept: Callable[[str], object],
-        read: Callable[[str], str] | None = None,
-        left: Callable[[], object] | None = None,
+        position: tuple[float, float],
+        on_accept: Callable[[str], object],
+        describe: Callable[[str], str] | None = None,
+        on_cancel: Callable[[], object] | None = None,
     ) -> None:
-        """Open the field next to a position (pixels of the widget). accept : called by Enter with the text; read :
-        called while typing, returns the value in words; left : called when the field is closed without a value. Errors
-        raised by these are shown in the field."""
-        self._accept, self._read, self._left = accept, read, left
+        """Open the field next to a position (pixels of the widget). on_accept : called with the text on Enter; describe
+        : called while typing, returns the value as text; on_cancel : called when the field is closed without a value.
+        Errors raised by these functions are shown in the field."""
+        self._accept, self._read, self._left = on_accept, describe, on_cancel
         self.title.setText(title)
         self._clear_error()
         self.worth.setText("")
         self.line.setText(text)
-        self._move_into_view(round(place[0]) + ASIDE, round(place[1]) + ASIDE)
+        self._move_into_view(round(position[0]) + ASIDE, round(position[1]) + ASIDE)
         self.show()
         self.raise_()
         self.line.setFocus()
         if len(text) > 1:
             self.line.selectAll()
-        elif read is not None:
-            self._text_edited(text)
+        elif describe is not None:
+            self._on_text_edited(text)
 
-    def tell(self, error: KinetostatError) -> None:
-        """Show an error next to the typed text; as a message if the field is closed."""
+    def report_error(self, error: KinetostatError) -> None:
+        """Show an error next to the typed text, or as a message if the field is closed."""
         if self.isVisible():
             self._show_error(error)
         else:
@@ -187,15 +193,15 @@ class NumberField(QFrame):
             self.hide()
             self._view.widget.setFocus()
 
-    def _text_edited(self, text: str) -> None:
+    def _on_text_edited(self, text: str) -> None:
         read = self._read
         if read is not None:
             self.worth.setText("")
             self._call_with_text(lambda typed: self.worth.setText(read(typed)), text)
 
-    def _call_with_text(self, what: Callable[[str], object], text: str) -> bool:
+    def _call_with_text(self, function: Callable[[str], object], text: str) -> bool:
         try:
-            what(text)
+            function(text)
         except KinetostatError as error:
             self._show_error(error)
             return False
@@ -218,7 +224,7 @@ class NumberField(QFrame):
         self._move_into_view(self.x(), self.y())
 
     def _move_into_view(self, x: int, y: int) -> None:
-        """Place the field as near to a position as the widget has room."""
+        """Move the field as near to a position as possible without leaving the view."""
         host = self._view.widget
         layout = self.layout()
         assert layout is not None
@@ -241,13 +247,13 @@ class NumberField(QFrame):
             return False
         event.accept()
         if event.type() == QEvent.Type.KeyPress:
-            self._finish(Qt.Key(key))
+            self._handle_key(Qt.Key(key))
         return True
 
-    def _finish(self, key: Qt.Key) -> None:
+    def _handle_key(self, key: Qt.Key) -> None:
         if key == Qt.Key.Key_Tab:
             self.line.insert(" < ")
-            self._text_edited(self.line.text())
+            self._on_text_edited(self.line.text())
         elif key == Qt.Key.Key_Escape:
             self.close_field()
             if self._left is not None:

@@ -1,1 +1,1 @@
-"""Forms for the fields of elements."""
+"""Forms that show and edit the fields of elements."""

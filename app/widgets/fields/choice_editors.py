@@ -1,4 +1,4 @@
-"""Editors for choices: one of several options, another element, yes or no."""
+"""Editors for choices: one of several options, another element, or yes/no."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QSizePolicy, QWidget
 
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.preferences.element_icons import option_icon
 from app.preferences.icons import icon
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor
-from app.widgets.plain_keys import FieldKeys, PassingWheel, PlainKeys
+from app.widgets.plain_keys import PlainKeyFilter, TextFieldKeyFilter, WheelWhenFocused
 from core.model import (
     CONSTRAINT_KINDS,
     FORCE_KINDS,
@@ -31,8 +31,8 @@ from core.model.element_kinds import ElementKind
 from core.model.fields import ChoiceKind, Element, Field, ReferenceKind
 
 
-class Combo(PassingWheel, QComboBox):
-    """Combo box that ignores the wheel unless focused, and that may become narrow."""
+class NarrowCombo(WheelWhenFocused, QComboBox):
+    """Combo box that ignores the mouse wheel unless focused, and that may become narrow."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,7 +40,7 @@ class Combo(PassingWheel, QComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(6)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        PlainKeys(self)
+        PlainKeyFilter(self)
 
 
 class ChoiceEditor(FieldEditor):
@@ -50,10 +50,10 @@ class ChoiceEditor(FieldEditor):
         super().__init__(owner, field, path, commit, parent)
         assert isinstance(field.kind, ChoiceKind)
         self.kind: ChoiceKind = field.kind
-        self.combo = Combo(self)
+        self.combo = NarrowCombo(self)
         self.offered: tuple[str, ...] = ()
-        self._offer(field.kind.options)
-        self.combo.activated.connect(self._chosen)
+        self._fill_options(field.kind.options)
+        self.combo.activated.connect(self._on_chosen)
         self.column.addWidget(self.combo)
         self.setFocusProxy(self.combo)
         self.value = ""
@@ -61,14 +61,14 @@ class ChoiceEditor(FieldEditor):
     def show_value(self, value: str, owner: Element, context: Context) -> None:
         self.value = value
         options = self.kind.options
-        self._offer(options if value in options else (*options, value))
+        self._fill_options(options if value in options else (*options, value))
         self.combo.setCurrentIndex(self.combo.findData(value))
         self.combo.setEnabled(not context.read_only)
-        self.explain("")
+        self.show_note("")
 
-    def _offer(self, options: tuple[str, ...]) -> None:
-        """Offer these options; user-defined kinds may have been added since, or the element's own kind may be
-        unknown."""
+    def _fill_options(self, options: tuple[str, ...]) -> None:
+        """Fill the list with these options, which may have changed: the user may have added kinds, or the element's own
+        kind may be unknown."""
         if options == self.offered:
             return
         self.combo.clear()
@@ -76,17 +76,17 @@ class ChoiceEditor(FieldEditor):
             drawing, title = icon(option_icon(self.owner, option)), option_title(self.owner, self.field.name, option)
             self.combo.addItem(drawing, title, option)
             about = kind_title(self.owner, option) if self.field.name == "kind" else ""
-            self.combo.setItemData(self.combo.count() - 1, as_tip(about), Qt.ItemDataRole.ToolTipRole)
+            self.combo.setItemData(self.combo.count() - 1, escape_tip(about), Qt.ItemDataRole.ToolTipRole)
         self.offered = options
 
-    def _chosen(self, index: int) -> None:
+    def _on_chosen(self, index: int) -> None:
         option = self.combo.itemData(index)
-        if option != self.value and self.attempt(option):
+        if option != self.value and self.try_commit(option):
             self.combo.setCurrentIndex(self.combo.findData(self.value))
 
 
 def option_title(owner: type, field: str, option: str) -> str:
-    """Return the title of an option; kinds of forces and constraints may state theirs."""
+    """Return the title of an option; kinds of forces and constraints may declare their own short title."""
     kinds: dict[str, Mapping[str, type[ElementKind]]] = {"Force": FORCE_KINDS, "Constraint": CONSTRAINT_KINDS}
     if field == "kind" and (kind := kinds.get(owner.__name__, {}).get(option)) is not None and kind.short_title:
         return kind.short_title
@@ -103,11 +103,12 @@ def kind_title(owner: type, option: str) -> str:
     kinds: dict[type, Mapping[str, Any]] = {Sensor: SENSOR_KINDS, Force: FORCE_KINDS, Constraint: CONSTRAINT_KINDS}
     if owner not in kinds:
         return ""
-    return str(kinds[owner][option].title) if option in kinds[owner] else "This kind is not defined here"
+    return str(kinds[owner][option].title) if option in kinds[owner] else "This kind is unknown to this program"
 
 
-def names_for(model: Model, target: str) -> list[str]:
-    """Return the names that an element reference may hold, the ground first where it is allowed."""
+def selectable_names(model: Model, target: str) -> list[str]:
+    """Return the names that a reference to an element of type `target` may hold, the ground first where it is
+    allowed."""
     expanded = model.expanded
     bodies = [body.name for body in expanded.bodies]
     match target:
@@ -116,7 +117,7 @@ def names_for(model: Model, target: str) -> list[str]:
         case "frame":
             return [WORLD, *bodies, *(frame.name for frame in expanded.frames)]
         case "point":
-            return [*names_for(model, "frame"), *(junction.name for junction in expanded.junctions)]
+            return [*selectable_names(model, "frame"), *(junction.name for junction in expanded.junctions)]
         case "joint":
             return [joint.name for joint in expanded.joints]
         case "sensor":
@@ -127,9 +128,9 @@ def names_for(model: Model, target: str) -> list[str]:
             return [material.name for material in model.materials]
 
 
-class NameCombo(Combo):
-    """Combo box of element names with search; `names` is called when it is opened or focused. Escape discards typed or
-    refused text."""
+class NameCombo(NarrowCombo):
+    """Searchable combo box of element names. `names` is called whenever the list is opened or focused; Escape discards
+    typed or refused text."""
 
     taken_back = Signal()
 
@@ -138,31 +139,31 @@ class NameCombo(Combo):
         self.names: Callable[[], list[str]] = list
         self.refused = False
         self.setEditable(True)
-        FieldKeys(self, self.edited)
+        TextFieldKeyFilter(self, self.has_edited_text)
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.setCompleter(None)
 
-    def edited(self) -> bool:
-        """Return True if the text differs from the value."""
+    def has_edited_text(self) -> bool:
+        """Return True if the text differs from the committed value."""
         return self.refused or self.lineEdit().isModified()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self.edited():
+        if event.key() == Qt.Key.Key_Escape and self.has_edited_text():
             self.taken_back.emit()
         else:
             super().keyPressEvent(event)
 
     def showPopup(self) -> None:
-        self.fill()
+        self.fill_names()
         super().showPopup()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         if event.reason() != Qt.FocusReason.PopupFocusReason:
-            self.fill()
+            self.fill_names()
         super().focusInEvent(event)
 
-    def fill(self) -> None:
-        """Update the list of names, keeping the text."""
+    def fill_names(self) -> None:
+        """Update the list of names without changing the typed text."""
         names = self.names()
         if names == [self.itemText(i) for i in range(self.count())]:
             return
@@ -180,14 +181,14 @@ class NameCombo(Combo):
 
 
 class NameEditor(FieldEditor):
-    """Editor for a name, chosen or typed; `names` of the combo lists the existing ones."""
+    """Editor for a name that is chosen from a list or typed; `names` of the combo box returns the existing names."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
         self.combo = NameCombo(self)
-        self.combo.activated.connect(lambda _index: self._finish())
-        self.combo.lineEdit().editingFinished.connect(self._typed)
-        self.combo.taken_back.connect(self._write)
+        self.combo.activated.connect(lambda _index: self._commit_text())
+        self.combo.lineEdit().editingFinished.connect(self._on_typed)
+        self.combo.taken_back.connect(self._write_name)
         self.column.addWidget(self.combo)
         self.setFocusProxy(self.combo)
         self.value, self.problem = "", ""
@@ -195,34 +196,34 @@ class NameEditor(FieldEditor):
         """Explain the name that is taken."""
 
     def show_name(self, value: str, context: Context) -> None:
-        """Show the model's name, unless another text is being typed or was refused."""
+        """Show the committed name, unless another text is being typed or was refused."""
         self.combo.setEnabled(not context.read_only)
         if value != self.value or not (self.problem or self.combo.lineEdit().isModified()):
             self.value = value
-            self._write()
+            self._write_name()
 
-    def forget(self) -> None:
-        self._write()
+    def discard_text(self) -> None:
+        self._write_name()
 
-    def _write(self) -> None:
+    def _write_name(self) -> None:
         self.problem, self.combo.refused = "", False
         self.combo.setEditText(self.value)
         self.combo.lineEdit().setModified(False)
         self.combo.lineEdit().setCursorPosition(0)
-        self.explain(self.words)
+        self.show_note(self.words)
 
-    def _typed(self) -> None:
+    def _on_typed(self) -> None:
         if self.combo.lineEdit().isModified():
-            self._finish()
+            self._commit_text()
 
-    def _finish(self) -> None:
+    def _commit_text(self) -> None:
         text = self.combo.currentText().strip()
         if text == self.value:
-            self._write()
+            self._write_name()
             return
         self.problem = ""
         self.combo.lineEdit().setModified(False)
-        self.problem = self.attempt(text)
+        self.problem = self.try_commit(text)
         self.combo.refused = bool(self.problem)
         if self.problem:
             self.combo.setEditText(text)
@@ -245,9 +246,9 @@ class ReferenceEditor(NameEditor):
         child = owner.child if isinstance(owner, Joint) else ""
 
         def names() -> list[str]:
-            found = [name for name in names_for(context.model, self.kind.target) if name != itself]
+            found = [name for name in selectable_names(context.model, self.kind.target) if name != itself]
             if self.kind.target == "sensor":
-                found = [name for name in found if name in fitting_sensors(context.model, owner)]
+                found = [name for name in found if name in compatible_sensors(context.model, owner)]
             if self.field.name == "child":
                 found = [name for name in found if name != WORLD]
             elif child and self.kind.target == "frame":
@@ -258,8 +259,8 @@ class ReferenceEditor(NameEditor):
         self.show_name(value, context)
 
 
-def fitting_sensors(model: Model, owner: Element) -> list[str]:
-    """Return the names of the sensors that an element can refer to."""
+def compatible_sensors(model: Model, owner: Element) -> list[str]:
+    """Return the names of the sensors that an element of this kind can refer to."""
     if isinstance(owner, Sensor):
         return [sensor.name for sensor in model.expanded.sensors if sensor.kind == owner.kind]
     return scalar_sensors(model) if isinstance(owner, Force | Strand) else geometric_sensors(model)
@@ -270,8 +271,8 @@ class CoordinateEditor(FieldEditor):
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
-        self.combo = Combo(self)
-        self.combo.activated.connect(self._chosen)
+        self.combo = NarrowCombo(self)
+        self.combo.activated.connect(self._on_chosen)
         self.column.addWidget(self.combo)
         self.setFocusProxy(self.combo)
 
@@ -284,10 +285,10 @@ class CoordinateEditor(FieldEditor):
             self.combo.addItems(list(names))
         self.combo.setCurrentIndex(self.combo.findText(value))
         self.combo.setEnabled(not context.read_only)
-        self.explain("")
+        self.show_note("")
 
-    def _chosen(self, index: int) -> None:
-        self.attempt(self.combo.itemText(index))
+    def _on_chosen(self, index: int) -> None:
+        self.try_commit(self.combo.itemText(index))
 
 
 class FlagEditor(FieldEditor):
@@ -296,12 +297,12 @@ class FlagEditor(FieldEditor):
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
         self.box = QCheckBox(self)
-        self.box.clicked.connect(self.attempt)
-        PlainKeys(self.box)
+        self.box.clicked.connect(self.try_commit)
+        PlainKeyFilter(self.box)
         self.column.addWidget(self.box)
         self.setFocusProxy(self.box)
 
     def show_value(self, value: bool, owner: Element, context: Context) -> None:
         self.box.setChecked(value)
         self.box.setEnabled(not context.read_only)
-        self.explain("")
+        self.show_note("")

@@ -1,12 +1,12 @@
-"""Form generated from the declared fields of an element, with an editor for each kind of field and groups for nested
-elements."""
+"""Form generated from the declared fields of an element, with an editor for each kind of field and collapsible groups
+for nested elements."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from app.widgets.fields.choice_editors import ChoiceEditor, CoordinateEditor, FlagEditor, ReferenceEditor
-from app.widgets.fields.driver_editors import ColumnEditor, RecordedSignalEditor, SourceEditor, TableOfTimes
+from app.widgets.fields.driver_editors import ColumnEditor, RecordedSignalEditor, SourceEditor, TimeTableEditor
 from app.widgets.fields.field_editor import FieldEditor
 from app.widgets.fields.fields_form import FieldsForm
 from app.widgets.fields.formula_edit import FormulaEditor, FormulaVectorEditor
@@ -16,9 +16,9 @@ from app.widgets.fields.number_editors import (
     RotationEditor,
     VectorEditor,
 )
-from app.widgets.fields.part_editors import LimitsEditor, PartEditor, PartsEditor, RowsEditor
+from app.widgets.fields.part_editors import ElementListEditor, JointLimitsEditor, NestedElementEditor, RowsEditor
 from app.widgets.fields.settings_editor import SettingsEditor
-from app.widgets.fields.shown_fields import columns_of
+from app.widgets.fields.shown_fields import table_columns
 from app.widgets.fields.text_editors import ColorEditor, FileEditor, NotesEditor, TextEditor
 from core.model import Driver, Limit, Setting
 from core.model.fields import (
@@ -30,8 +30,8 @@ from core.model.fields import (
     FormulaKind,
     FormulaVectorKind,
     NameKind,
-    PartKind,
-    PartsKind,
+    NestedElementKind,
+    NestedElementsKind,
     ReferenceKind,
     ScalarKind,
     SignalKind,
@@ -48,7 +48,7 @@ class ElementForm(FieldsForm):
 
 
 def editor_class(field: Field, owner: type = object) -> type[FieldEditor]:
-    """Return the editor for a field of an element, by its kind."""
+    """Return the editor class for a field of an element."""
 
     match field.kind:
         case FormulaKind(states=False):
@@ -58,7 +58,7 @@ def editor_class(field: Field, owner: type = object) -> type[FieldEditor]:
         case FormulaVectorKind():
             return FormulaVectorEditor
         case VectorKind(sizes=(), dimension="time"):
-            return TableOfTimes
+            return TimeTableEditor
         case TextKind() if field.name == "coordinate":
             return CoordinateEditor
         case VectorKind(sizes=(3, 4)):
@@ -71,8 +71,8 @@ def editor_class(field: Field, owner: type = object) -> type[FieldEditor]:
             return ColumnEditor
         case TextKind() if field.name in ("description", "content"):
             return NotesEditor
-        case PartsKind(element=element):
-            return _parts_editor(element)
+        case NestedElementsKind(element=element):
+            return _list_editor_class(element)
     plain: dict[type, type[FieldEditor]] = {
         ScalarKind: NumberEditor,
         VectorKind: VectorEditor,
@@ -84,16 +84,16 @@ def editor_class(field: Field, owner: type = object) -> type[FieldEditor]:
         FamilyKind: ChoiceEditor,
         FlagKind: FlagEditor,
         ColorKind: ColorEditor,
-        PartKind: PartEditor,
+        NestedElementKind: NestedElementEditor,
     }
     return plain[type(field.kind)]
 
 
-def _parts_editor(element: Any) -> type[FieldEditor]:
-    """Return the editor for a list of nested elements."""
+def _list_editor_class(element: Any) -> type[FieldEditor]:
+    """Return the editor class for a list of nested elements."""
 
     if element is Setting:
         return SettingsEditor
-    if not columns_of(element):
-        return PartsEditor
-    return LimitsEditor if element is Limit else RowsEditor
+    if not table_columns(element):
+        return ElementListEditor
+    return JointLimitsEditor if element is Limit else RowsEditor

@@ -17,49 +17,49 @@ from core.model.dimensions import Owners, dimension_of
 from core.model.fields import Element, Field, Value
 
 Commit = Callable[[Any, object], str]
-"""commit(new value, gesture) returns '' when accepted, otherwise the reason in words."""
+"""commit(new value, gesture) returns '' when accepted, otherwise the reason for the refusal."""
 Promote = Callable[[str], None]
-"""promote(path) makes the number at a path such as "shapes.0.radius" a named parameter."""
+"""promote(path) turns the number at a path such as "shapes.0.radius" into a named parameter."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """Data that an editor needs besides its value."""
+    """Data that an editor needs in addition to the field's value."""
 
     model: Model
     settings: Units
     values: Mapping[str, float] = field(default_factory=dict)
     """Parameter values of the model."""
     owners: Owners = ()
-    """The element that has the field, last in the chain of elements that contain one another."""
+    """The chain of elements that contain one another; the last one has the field."""
     findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
     """Findings by the path of the field."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """Notes on consequences of a field's value, by the path of the field."""
+    """Notes on the consequences of a field's value, by the path of the field."""
     defaults: Mapping[str, Value] = field(default_factory=dict)
-    """Values that apply where a field is empty, SI, by the path of the field."""
+    """Values that apply where a field is empty, in SI, by the path of the field."""
     read_only: bool = False
     promote: Promote | None = None
     suggest: Callable[[str], str] | None = None
-    """suggest(path) returns the name that a promoted number would get."""
+    """suggest(path) returns the parameter name that a promoted number would get."""
 
-    def measure(self, field: Field, index: int | None = None) -> Measure:
+    def field_measure(self, field: Field, index: int | None = None) -> Measure:
         """Return the physical dimension of a number in a field of the owner (`index` as in
         `core.model.dimensions.dimension_of`)."""
         return measure_of(dimension_of(self.model, self.owners, field, index))
 
-    def inside(self, element: Element) -> Context:
-        """Return the context of the fields of an element that the owner contains."""
+    def nested_context(self, element: Element) -> Context:
+        """Return the context for the fields of an element nested in the owner."""
         return self if self.owners and self.owners[-1] is element else replace(self, owners=(*self.owners, element))
 
 
-class Together(dict[str, Any]):
-    """Values of several fields that change together, committed as the value of one of them."""
+class FieldValues(dict[str, Any]):
+    """Values of several fields that change together, committed as if they were the value of one of them."""
 
 
 class FieldEditor(QWidget):
-    """Edits one field of an element. `broad` editors are placed beneath their label instead of next to it; `wide` ones
-    have their own title."""
+    """Editor for one field of an element. `broad` editors are placed below their label instead of next to it; `wide`
+    editors have a title of their own."""
 
     wide = False
     broad = False
@@ -76,37 +76,38 @@ class FieldEditor(QWidget):
         self._note: Note | None = None
 
     def show_value(self, value: Any, owner: Element, context: Context) -> None:
-        """Show the field's value of `owner`, keeping focus and text being typed."""
+        """Show the value of this field in `owner`, keeping the focus and any text being typed."""
 
-    def forget(self) -> None:
-        """Discard typed or refused text because another element will be shown."""
+    def discard_text(self) -> None:
+        """Discard typed or refused text because another element is about to be shown."""
 
-    def unit(self) -> str:
-        """Return the unit to be shown in the label; '' when the editor shows it."""
+    def label_unit(self) -> str:
+        """Return the unit to show in the label; '' if the editor shows it itself."""
         return ""
 
     problem = ""
     """Reason why the typed text is refused."""
 
-    def refused_text(self) -> str:
-        """Return why text in the editor is not the field's value; "" if all of it was accepted."""
+    def refusal_reason(self) -> str:
+        """Return the reason why the text in the editor was refused; "" if all of it was accepted."""
         return self.problem or next((edit.problem for edit in self.findChildren(QuantityEdit) if edit.problem), "")
 
-    def explain(self, words: str, severity: str = "") -> None:
-        """Show text beneath the field: a reason or a formula's value; without text the finding is shown."""
-        self._said = (words, severity)
+    def show_note(self, text: str, severity: str = "") -> None:
+        """Show text below the field, such as a reason or the value of a formula; with empty text the field's finding is
+        shown."""
+        self._said = (text, severity)
         self._update_note()
 
-    def show_findings(self, findings: tuple[Finding, ...], follows: str = "") -> None:
-        """Show findings about this field and notes on consequences of its value."""
-        self._follows = follows
+    def show_findings(self, findings: tuple[Finding, ...], consequences: str = "") -> None:
+        """Show the findings about this field and notes on the consequences of its value."""
+        self._follows = consequences
         words = "\n".join(f"{f.text} {f.remedy}".strip() for f in findings)
         self._finding = (words, findings[0].severity if findings else "")
         self._update_note()
 
     @property
     def note(self) -> Note:
-        """Return the note beneath the editor, created on first use, because most fields never need one."""
+        """Return the note below the editor, created on first use because most fields never need one."""
         if self._note is None:
             self._note = Note(self)
             self.column.addWidget(self._note)
@@ -116,18 +117,18 @@ class FieldEditor(QWidget):
         said, severity = self._said
         found, found_severity = self._finding
         if said and found and severity != "error":
-            self._say(f"{found}\n{said}", found_severity)
+            self._show_note(f"{found}\n{said}", found_severity)
         elif said:
-            self._say(said, severity)
+            self._show_note(said, severity)
         else:
-            self._say(found or self._follows, found_severity)
+            self._show_note(found or self._follows, found_severity)
 
-    def _say(self, words: str, severity: str) -> None:
-        if words or self._note is not None:
-            self.note.say(words, severity)
+    def _show_note(self, text: str, severity: str) -> None:
+        if text or self._note is not None:
+            self.note.show_text(text, severity)
 
-    def attempt(self, value: Any, gesture: object = None) -> str:
-        """Commit a value; show and return the reason if it is refused."""
+    def try_commit(self, value: Any, gesture: object = None) -> str:
+        """Try to commit a value; if it is refused, show and return the reason."""
         problem = self.commit(value, gesture if gesture is not None else object())
-        self.explain(problem, "error" if problem else "")
+        self.show_note(problem, "error" if problem else "")
         return problem

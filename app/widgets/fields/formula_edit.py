@@ -8,26 +8,26 @@ from PySide6.QtCore import QEvent, QStringListModel, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QWidget
 
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.widgets.fields.field_editor import Commit, Context
 from app.widgets.fields.number_editors import NumberEditor, VectorEditor
 from app.widgets.quantities.quantity import QuantityEdit
-from app.widgets.quantities.quantity_text import quantity, read, value_in
-from core.errors import ExpressionError, KinetostatError, likely_meant
+from app.widgets.quantities.quantity_text import evaluate_value, format_quantity, read
+from core.errors import ExpressionError, KinetostatError, find_likely_names
 from core.model.fields import Element, Field, ScalarKind, Value, VectorKind
-from core.model.formula.expression import FUNCTIONS, names, parse
-from core.model.model import Names, signal_names
+from core.model.formula.expression import FUNCTIONS, names_in_formula, parse
+from core.model.model import FormulaNames, signal_names
 from core.model.signals import TIME
 from core.model.units import SI
 
 WORD = re.compile(r"[^\W\d][\w.\-]*$")
 """Pattern of the name before the cursor."""
 ENOUGH = 2
-"""Number of letters from which names are proposed (Ctrl+Space proposes immediately)."""
+"""Number of typed letters from which names are proposed (Ctrl+Space proposes immediately)."""
 
 
 class FormulaEdit(QuantityEdit):
-    """Field for a number, or a formula in `known` names, with completion of names."""
+    """Field for a number or a formula in the `known` names, with completion of names."""
 
     def __init__(self, **options: object) -> None:
         super().__init__(**options)  # type: ignore[arg-type]
@@ -38,27 +38,27 @@ class FormulaEdit(QuantityEdit):
         self.completer_list.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.completer_list.setFilterMode(Qt.MatchFlag.MatchContains)
         self.completer_list.popup().setObjectName("completions")
-        self.completer_list.activated.connect(self._insert)
-        self.textEdited.connect(lambda _text: self.propose())
+        self.completer_list.activated.connect(self._insert_completion)
+        self.textEdited.connect(lambda _text: self.show_completions())
 
-    def allow(self, known: frozenset[str]) -> None:
-        """Set the names that formulas may use."""
+    def set_known_names(self, known: frozenset[str]) -> None:
+        """Set the names that formulas may contain."""
         if known != self.known:
             self.known = known
             self._words.setStringList(sorted(known | set(FUNCTIONS), key=lambda n: (n.count("."), n)))
 
     # --------------------------------------------------------------------------- reading
 
-    def _read(self, text: str) -> Value | None:
+    def _parse_text(self, text: str) -> Value | None:
         if self.optional and not text.strip():
             return None
         plain = text.strip().replace("−", "-").replace("·", "*")
         try:
-            used = names(parse(plain))
+            used = names_in_formula(parse(plain))
         except ExpressionError:
             return read(text, self.measure, self.settings, self.values, fold=self.fold)
         for name in sorted(used - self.known):
-            close = likely_meant(name, sorted(self.known))
+            close = find_likely_names(name, sorted(self.known))
             meant = f"Did you mean {', '.join(close)}?" if close else ""
             if self.known <= {*self.values, *TIME}:
                 raise ExpressionError(
@@ -71,40 +71,40 @@ class FormulaEdit(QuantityEdit):
             return read(text, self.measure, self.settings, self.values, fold=self.fold)
         return plain
 
-    def _typed(self, text: str) -> None:
+    def _on_typed(self, text: str) -> None:
         try:
-            value = self._read(text)
+            value = self._parse_text(text)
         except KinetostatError as error:
             typing = WORD.search(text[: self.cursorPosition()])
             begun = typing is not None and any(name.startswith(typing.group()) for name in self.known | set(FUNCTIONS))
-            if not begun and not _is_unfinished(text):
+            if not begun and not _is_unfinished_formula(text):
                 self.explained.emit(f"{error.what} {error.remedy}".strip(), "error")
             return
-        self._say("")
+        self._set_problem("")
         self._show_formula_value(value)
 
-    def _explain(self) -> None:
+    def _update_explanation(self) -> None:
         self._show_formula_value(self.value)
-        self.setToolTip(as_tip(self.value if isinstance(self.value, str) else ""))
+        self.setToolTip(escape_tip(self.value if isinstance(self.value, str) else ""))
 
     def _show_formula_value(self, value: Value | None) -> None:
-        worth = value_in(value, self.values)
+        worth = evaluate_value(value, self.values)
         if not isinstance(value, str):
             self.explained.emit("", "")
         elif worth is not None:
-            self.explained.emit(f"= {quantity(worth, self.measure, self.settings)}", "")
+            self.explained.emit(f"= {format_quantity(worth, self.measure, self.settings)}", "")
         else:
             symbol = self.measure.symbol or SI.get(self.measure.dimension, "")
             self.explained.emit(f"formula, in {symbol}" if symbol else "formula, in SI units", "")
 
     # --------------------------------------------------------------------------- completing
 
-    def propose(self, at_once: bool = False) -> None:
+    def show_completions(self, immediately: bool = False) -> None:
         """Open the list of names that match the word before the cursor."""
         found = WORD.search(self.text()[: self.cursorPosition()])
         word = found.group() if found else ""
         popup = self.completer_list.popup()
-        if (len(word) < ENOUGH and not at_once) or word in self.known or word in FUNCTIONS:
+        if (len(word) < ENOUGH and not immediately) or word in self.known or word in FUNCTIONS:
             popup.hide()
             return
         self.completer_list.setCompletionPrefix(word)
@@ -115,20 +115,20 @@ class FormulaEdit(QuantityEdit):
         room.setWidth(popup.sizeHintForColumn(0) + popup.verticalScrollBar().sizeHint().width() + 12)
         self.completer_list.complete(room)
 
-    def _insert(self, name: str) -> None:
+    def _insert_completion(self, name: str) -> None:
         before, after = self.text()[: self.cursorPosition()], self.text()[self.cursorPosition() :]
         head = WORD.sub("", before)
         tail = "(" if name in FUNCTIONS and not after.startswith("(") else ""
         self.setText(head + name + tail + after)
         self.setCursorPosition(len(head + name + tail))
         self.setModified(True)
-        self._typed(self.text())
+        self._on_typed(self.text())
 
     def event(self, event: QEvent) -> bool:
         tab = event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Tab
         if tab and self.completer_list.popup().isVisible():
             self.completer_list.popup().hide()
-            self._insert(self.completer_list.currentCompletion())
+            self._insert_completion(self.completer_list.currentCompletion())
             event.accept()
             return True
         return super().event(event)
@@ -143,33 +143,33 @@ class FormulaEdit(QuantityEdit):
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 popup.hide()
         if event.key() == Qt.Key.Key_Space and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.propose(at_once=True)
+            self.show_completions(immediately=True)
             return
         super().keyPressEvent(event)
 
 
-def known_names(context: Context, kind: ScalarKind | VectorKind) -> frozenset[str]:
-    """Return the names that formulas in a field of this kind may use."""
+def allowed_formula_names(context: Context, kind: ScalarKind | VectorKind) -> frozenset[str]:
+    """Return the names that formulas in a field of this kind may contain."""
     expanded = context.model.expanded
-    return Names(frozenset(expanded.values()), signal_names(expanded)).of(kind)
+    return FormulaNames(frozenset(expanded.values()), signal_names(expanded)).of(kind)
 
 
 class FormulaEditor(NumberEditor):
-    """Editor of one formula."""
+    """Editor for one formula."""
 
     broad = True
 
-    def make_edit(self, kind: ScalarKind) -> QuantityEdit:
+    def create_field(self, kind: ScalarKind) -> QuantityEdit:
         return FormulaEdit(optional=kind.optional, parent=self)
 
     def show_value(self, value: Value | None, owner: Element, context: Context) -> None:
         assert isinstance(self.edit, FormulaEdit)
-        self.edit.allow(known_names(context, self.kind))
+        self.edit.set_known_names(allowed_formula_names(context, self.kind))
         super().show_value(value, owner, context)
 
 
 class FormulaVectorEditor(VectorEditor):
-    """Editor of three formulas, each in its own row."""
+    """Editor for three formulas, each in its own row."""
 
     PER_ROW = 1
 
@@ -177,19 +177,19 @@ class FormulaVectorEditor(VectorEditor):
         super().__init__(owner, field, path, commit, parent)
         self.names: frozenset[str] = frozenset()
 
-    def make_edit(self) -> QuantityEdit:
+    def create_field(self) -> QuantityEdit:
         edit = FormulaEdit(show_unit=False, parent=self)
-        edit.allow(self.names)
+        edit.set_known_names(self.names)
         return edit
 
     def show_value(self, value: object, owner: Element, context: Context) -> None:
-        self.names = known_names(context, self.kind)
+        self.names = allowed_formula_names(context, self.kind)
         for edit in self.edits:
             if isinstance(edit, FormulaEdit):
-                edit.allow(self.names)
+                edit.set_known_names(self.names)
         super().show_value(value, owner, context)  # type: ignore[arg-type]
 
 
-def _is_unfinished(text: str) -> bool:
-    """Return True if a formula ends where something must follow."""
+def _is_unfinished_formula(text: str) -> bool:
+    """Return True if the text is a formula that is not complete yet, e.g. one that ends with an operator."""
     return text.rstrip().endswith((*"+-*/(,^<>=!", " and", " or", " not")) or text.count("(") > text.count(")")

@@ -1,5 +1,5 @@
-"""Editors of number fields: one number, several in a row, rotations, and the length of a link (the distance between two
-of its joints, or between a joint and its tip)."""
+"""Editors for number fields: one number, several in a row, rotations, and the length of a link (the distance between
+two of its joints, or between a joint and its tip)."""
 
 from __future__ import annotations
 
@@ -13,23 +13,29 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from app.document.link_lengths import LinkLength
-from app.widgets.fields.choice_editors import Combo
+from app.widgets.fields.choice_editors import NarrowCombo
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor
 from app.widgets.fields.shown_fields import field_title
 from app.widgets.label import Label
 from app.widgets.quantities.quantity import QuantityEdit
-from app.widgets.quantities.quantity_text import Measure, SIUnits, quantity, value_in
+from app.widgets.quantities.quantity_text import Measure, SIUnits, evaluate_value, format_quantity
 from core.joints import Revolute
 from core.model import Joint, Model, Parameter
 from core.model.bodies import Body
-from core.model.edits.lengths import is_locked, length_of, length_parameter, length_parameters, link_points
+from core.model.edits.lengths import (
+    current_link_length,
+    is_length_locked,
+    length_parameter,
+    length_parameters,
+    link_points,
+)
 from core.model.fields import Element, Field, ScalarKind, Value, VectorKind
 
 AXIS_COLORS = {"x": "#d0453e", "y": "#3f9a4a", "z": "#3f78d0"}
-"""Colours of axes as in the scene: x red, y green, z blue."""
+"""Colours of the axes as in the scene: x red, y green, z blue."""
 
 
-class Scrubber(QObject):
+class LabelDragScrubber(QObject):
     """Changes a number by dragging its label left and right; the whole drag is one undo step."""
 
     PIXELS_PER_STEP = 4
@@ -54,7 +60,7 @@ class Scrubber(QObject):
             steps = int((x - self._from) / self.PIXELS_PER_STEP)
             if steps:
                 self._from += steps * self.PIXELS_PER_STEP
-                self.edit.step(steps)
+                self.edit.step_value(steps)
             return True
         if event.type() == QEvent.Type.MouseButtonRelease and self._from is not None:
             self._from = None
@@ -63,7 +69,7 @@ class Scrubber(QObject):
 
 
 class NumberEditor(FieldEditor):
-    """Editor of one number or formula."""
+    """Editor for one number or formula."""
 
     kind: ScalarKind
 
@@ -71,57 +77,57 @@ class NumberEditor(FieldEditor):
         super().__init__(owner, field, path, commit, parent)
         assert isinstance(field.kind, ScalarKind)
         self.kind = field.kind
-        self.edit = self.make_edit(field.kind)
+        self.edit = self.create_field(field.kind)
         self.edit.commit = self.commit
-        self.edit.explained.connect(self.explain)
+        self.edit.explained.connect(self.show_note)
         self._promote: Callable[[QMenu], None] | None = None
         self.column.addWidget(self.edit)
         self.setFocusProxy(self.edit)
 
-    def make_edit(self, kind: ScalarKind) -> QuantityEdit:
+    def create_field(self, kind: ScalarKind) -> QuantityEdit:
         """Create the field in which the number is typed."""
         return QuantityEdit(optional=kind.optional, fold=self.owner is Parameter, parent=self)
 
-    def forget(self) -> None:
-        self.edit.forget()
+    def discard_text(self) -> None:
+        self.edit.discard_text()
 
     def show_value(self, value: Value | None, owner: Element, context: Context) -> None:
         edit = self.edit
         edit.settings = context.settings
-        measure = context.measure(self.field)
+        measure = context.field_measure(self.field)
         changed_unit = measure != edit.measure
         edit.measure = measure
         edit.setReadOnly(context.read_only)
         add_promotion_action(edit, self.path, context)
         edit.show_value(value, context.values)
         if changed_unit:
-            edit.refresh()
+            edit.refresh_text()
         if edit.optional:
             counts = context.defaults.get(self.path)
-            edit.setPlaceholderText("none" if counts is None else ghost(counts, edit))
+            edit.setPlaceholderText("none" if counts is None else placeholder_text(counts, edit))
 
 
-def ghost(value: Value, edit: QuantityEdit) -> str:
+def placeholder_text(value: Value, edit: QuantityEdit) -> str:
     """Return the default value of an empty field as placeholder text."""
-    return value if isinstance(value, str) else quantity(value, edit.measure, edit.settings, 3)
+    return value if isinstance(value, str) else format_quantity(value, edit.measure, edit.settings, 3)
 
 
 def add_promotion_action(edit: QuantityEdit, path: str, context: Context) -> None:
-    """Add to a number's context menu the action that makes it a parameter, where that is possible."""
+    """Add the action "make it a parameter" to a number's context menu, where it is possible."""
     promote, suggest = context.promote, context.suggest
     if promote is None or suggest is None or context.read_only:
         edit.add_actions = None
         return
 
-    def add(menu: QMenu) -> None:
+    def add_action(menu: QMenu) -> None:
         if edit.value is not None:
-            menu.addAction(f"Make it the parameter “{suggest(path)}”", lambda: promote(path))
+            menu.addAction(f"Turn it into the parameter “{suggest(path)}”", lambda: promote(path))
 
-    edit.add_actions = add
+    edit.add_actions = add_action
 
 
 class VectorEditor(FieldEditor):
-    """Several numbers in a row, each under its label; the unit is shown in the field's label."""
+    """Editor for several numbers in a row, each below its label; the unit is shown in the label of the field."""
 
     PER_ROW = 3
     broad = True
@@ -142,26 +148,26 @@ class VectorEditor(FieldEditor):
         self.grid.setVerticalSpacing(2)
         self.column.addLayout(self.grid)
 
-    def unit(self) -> str:
-        symbols = {measure.display(self.settings).symbol for measure in self.measures}
+    def label_unit(self) -> str:
+        symbols = {measure.display_unit(self.settings).symbol for measure in self.measures}
         return symbols.pop() if len(symbols) == 1 else ""
 
     def show_value(self, value: Sequence[Value], owner: Element, context: Context) -> None:
         self.settings = context.settings
-        self.show_numbers(tuple(value), self.kind.labels, self._measures(len(value), context), context)
+        self.show_numbers(tuple(value), self.kind.labels, self._component_measures(len(value), context), context)
 
-    def _measures(self, count: int, context: Context) -> list[Measure]:
-        return [context.measure(self.field, k) for k in range(count)]
+    def _component_measures(self, count: int, context: Context) -> list[Measure]:
+        return [context.field_measure(self.field, k) for k in range(count)]
 
     def show_numbers(
         self, value: tuple[Value | None, ...], labels: Sequence[str], measures: list[Measure], context: Context
     ) -> None:
-        """Show numbers under labels; the widgets are kept while their count stays the same."""
+        """Show numbers with their labels; the widgets are reused while the count stays the same."""
         self.value, self.measures = value, measures
         if len(self.edits) != len(value):
             long = any(len(label) > 2 for label in labels)
-            self._build(len(value), 1 if long else self.PER_ROW)
-        mixed = not self.unit() and len(set(measures)) > 1
+            self._build_fields(len(value), 1 if long else self.PER_ROW)
+        mixed = not self.label_unit() and len(set(measures)) > 1
         for i, (edit, item, measure) in enumerate(zip(self.edits, value, measures, strict=True)):
             label = labels[i] if i < len(labels) else ""
             if label != self.labels[i].text():
@@ -176,13 +182,13 @@ class VectorEditor(FieldEditor):
             add_promotion_action(edit, f"{self.path}.{i}", context)
             edit.show_value(item, context.values)
             if changed_unit:
-                edit.refresh()
+                edit.refresh_text()
 
-    def forget(self) -> None:
+    def discard_text(self) -> None:
         for edit in self.edits:
-            edit.forget()
+            edit.discard_text()
 
-    def _build(self, count: int, per_row: int = PER_ROW) -> None:
+    def _build_fields(self, count: int, per_row: int = PER_ROW) -> None:
         while self.grid.count():
             old = self.grid.takeAt(0).widget()
             old.hide()
@@ -190,15 +196,15 @@ class VectorEditor(FieldEditor):
         self.edits, self.labels, self._said_by = [], [], {}
         for i in range(count):
             label = Label(parent=self)
-            edit = self.make_edit()
+            edit = self.create_field()
             edit.setPlaceholderText("")
-            edit.commit = self._committer(i)
-            edit.explained.connect(lambda words, severity, edit=edit: self._show_words(edit, words, severity))
+            edit.commit = self._commit_function(i)
+            edit.explained.connect(lambda words, severity, edit=edit: self._show_field_note(edit, words, severity))
             row, column = divmod(i, per_row)
             self.grid.addWidget(label, row, 2 * column)
             self.grid.addWidget(edit, row, 2 * column + 1)
             self.grid.setColumnStretch(2 * column + 1, 1)
-            Scrubber(label, edit)
+            LabelDragScrubber(label, edit)
             self.labels.append(label)
             self.edits.append(edit)
         if self.edits:
@@ -206,37 +212,37 @@ class VectorEditor(FieldEditor):
 
     optional_items = False
 
-    def make_edit(self) -> QuantityEdit:
+    def create_field(self) -> QuantityEdit:
         """Create the field in which one of the numbers is typed."""
         return QuantityEdit(show_unit=False, optional=self.optional_items, parent=self)
 
-    def _committer(self, index: int) -> Callable[[Value | None, object], str]:
+    def _commit_function(self, index: int) -> Callable[[Value | None, object], str]:
         def commit(item: Value | None, gesture: object) -> str:
-            return self.put(index, item, gesture)
+            return self.commit_component(index, item, gesture)
 
         return commit
 
-    def put(self, index: int, item: Value | None, gesture: object) -> str:
+    def commit_component(self, index: int, item: Value | None, gesture: object) -> str:
         """Commit the vector with one number replaced."""
         return self.commit((*self.value[:index], item, *self.value[index + 1 :]), gesture)
 
-    def _show_words(self, edit: QuantityEdit, words: str, severity: str) -> None:
-        self._said_by[edit] = (words, severity)
+    def _show_field_note(self, edit: QuantityEdit, text: str, severity: str) -> None:
+        self._said_by[edit] = (text, severity)
         errors = [w for w, s in self._said_by.values() if s == "error" and w]
         if errors:
-            self.explain(errors[-1], "error")
+            self.show_note(errors[-1], "error")
             return
         worths = []
         for label, each in zip(self.labels, self.edits, strict=False):
             said = self._said_by.get(each, ("", ""))[0]
             if said:
                 worths.append(f"{label.text()} {said}".strip())
-        self.explain(", ".join(worths))
+        self.show_note(", ".join(worths))
 
 
 class CoordinatesEditor(VectorEditor):
-    """One optional number per joint coordinate (the reference position) or speed (the initial speed); empty fields mean
-    that none is given."""
+    """Editor for one optional number per joint coordinate (reference position) or speed (initial speed); an empty field
+    means that no value is given."""
 
     optional_items = True
     broad = False
@@ -252,25 +258,25 @@ class CoordinatesEditor(VectorEditor):
         numbers: tuple[Value | None, ...] = tuple(value) or (None,) * len(labels)
         self.show_numbers(numbers, labels, [Measure(d) for d in dimensions], context)
 
-    def put(self, index: int, item: Value | None, gesture: object) -> str:
+    def commit_component(self, index: int, item: Value | None, gesture: object) -> str:
         items = [*self.value[:index], item, *self.value[index + 1 :]]
         if all(each is None for each in items):
             return self.commit((), gesture)
         if item is None:
-            return "Give all numbers or none."
+            return "Enter all numbers or none."
         return self.commit(tuple(self.neutral[i] if x is None else x for i, x in enumerate(items)), gesture)
 
 
 class RotationEditor(VectorEditor):
-    """A rotation as angles about the fixed axes x, y, z, or as a quaternion x, y, z, w."""
+    """Editor for a rotation, as angles about the fixed axes x, y, z or as a quaternion x, y, z, w."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
-        self.form: QComboBox = Combo(self)
+        self.form: QComboBox = NarrowCombo(self)
         self.form.addItems(["Angles x, y, z", "Quaternion"])
         self.form.setItemData(0, "About the fixed axes x, y, z in this order", Qt.ItemDataRole.ToolTipRole)
         self.form.setItemData(1, "x, y, z, w", Qt.ItemDataRole.ToolTipRole)
-        self.form.activated.connect(self._switch)
+        self.form.activated.connect(self._switch_representation)
         self.column.insertWidget(0, self.form)
         self._context: Context | None = None
 
@@ -281,19 +287,21 @@ class RotationEditor(VectorEditor):
         numbers = all(not isinstance(item, str) for item in value)
         self.form.setEnabled(numbers and not context.read_only)
         self.form.setToolTip(
-            "Notation of the rotation" if numbers else "Formulas cannot be converted. Replace them by numbers first."
+            "Representation of the rotation"
+            if numbers
+            else "Formulas cannot be converted. Replace them with numbers first."
         )
 
-    def _switch(self, index: int) -> None:
+    def _switch_representation(self, index: int) -> None:
         assert self._context is not None
-        numbers = [value_in(item, self._context.values) or 0.0 for item in self.value]
+        numbers = [evaluate_value(item, self._context.values) or 0.0 for item in self.value]
         if index == 1 and len(numbers) == 3:
-            self.attempt(quaternion_of_angles(*numbers))
+            self.try_commit(quaternion_from_angles(*numbers))
         elif index == 0 and len(numbers) == 4:
-            self.attempt(angles_of_quaternion(*numbers))
+            self.try_commit(angles_from_quaternion(*numbers))
 
 
-def quaternion_of_angles(roll: float, pitch: float, yaw: float) -> tuple[float, float, float, float]:
+def quaternion_from_angles(roll: float, pitch: float, yaw: float) -> tuple[float, float, float, float]:
     """Return (x, y, z, w) of R = Rz(yaw)·Ry(pitch)·Rx(roll), angles in rad."""
     cr, sr = math.cos(roll / 2), math.sin(roll / 2)
     cp, sp = math.cos(pitch / 2), math.sin(pitch / 2)
@@ -306,7 +314,7 @@ def quaternion_of_angles(roll: float, pitch: float, yaw: float) -> tuple[float, 
     )
 
 
-def angles_of_quaternion(x: float, y: float, z: float, w: float) -> tuple[float, float, float]:
+def angles_from_quaternion(x: float, y: float, z: float, w: float) -> tuple[float, float, float]:
     """Return (roll, pitch, yaw) in rad about the fixed axes x, y, z; at pitch = ±90° the yaw is set to zero."""
     x, y, z, w = np.array([x, y, z, w]) / (math.hypot(x, y, z, w) or 1.0)
     sine = float(np.clip(2 * (w * y - z * x), -1.0, 1.0))
@@ -317,8 +325,9 @@ def angles_of_quaternion(x: float, y: float, z: float, w: float) -> tuple[float,
     return (roll, math.asin(sine), yaw)
 
 
-class LengthEditor(NumberEditor):
-    """Number field, with a menu of the joints to which the length is measured if there are several."""
+class LinkLengthEditor(NumberEditor):
+    """Editor for a link length; if the link has several joints, a menu selects the one to which the length is
+    measured."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
@@ -330,7 +339,7 @@ class LengthEditor(NumberEditor):
         self.to.setToolTip("Joint to which the length is measured")
         self.to.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.to.setMenu(QMenu(self.to))
-        self.to.menu().aboutToShow.connect(self._offer_joints)
+        self.to.menu().aboutToShow.connect(self._open_joint_menu)
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
         self.column.removeWidget(self.edit)
@@ -339,8 +348,8 @@ class LengthEditor(NumberEditor):
         self.column.insertLayout(0, row)
         self.choices: QMenu | None = None
 
-    def forget(self) -> None:
-        super().forget()
+    def discard_text(self) -> None:
+        super().discard_text()
         self.far = ""
 
     def show_value(self, value: Value | None, owner: Element, context: Context) -> None:
@@ -350,39 +359,39 @@ class LengthEditor(NumberEditor):
         self.far = self.far if self.far in joints else joints[0]
         self.to.setText(f"to {self.far}")
         self.to.setVisible(len(joints) > 1)
-        super().show_value(length_of(context.model, owner.name, self.far), owner, context)
+        super().show_value(current_link_length(context.model, owner.name, self.far), owner, context)
         self.edit.add_actions = None  # the length is no number of the document by itself
-        self.show_findings((), words(context.model, owner.name, self.far))
+        self.show_findings((), describe_link_length(context.model, owner.name, self.far))
 
-    def _offer_joints(self) -> None:
+    def _open_joint_menu(self) -> None:
         menu = self.to.menu()
         menu.clear()
         assert self._model is not None
         for point in link_points(self._model, self._body)[1:]:
-            menu.addAction(point.joint, lambda joint=point.joint: self._measure_to(joint))
+            menu.addAction(point.joint, lambda joint=point.joint: self._set_measured_joint(joint))
 
-    def _measure_to(self, joint: str) -> None:
+    def _set_measured_joint(self, joint: str) -> None:
         self.far = joint
         model = self._model
         assert model is not None
         self.to.setText(f"to {joint}")
-        self.edit.show_value(length_of(model, self._body, joint), model.values())
-        self.show_findings((), words(model, self._body, joint))
+        self.edit.show_value(current_link_length(model, self._body, joint), model.values())
+        self.show_findings((), describe_link_length(model, self._body, joint))
 
     def _set_length(self, value: Value | None, gesture: object) -> str:
-        """Request a length; if formulas would be replaced, offer choices of what to do with them."""
+        """Request a new length; if this would replace formulas, offer choices of how to treat them."""
         if value is None:
-            return "The length cannot be empty. Give a number."
+            return "The length cannot be empty. Enter a number."
         if self._model is not None and (name := _determining_parameter(self._model, self._body, self.far)):
-            self._offer_choices(value)
-            return f"The length depends on {name}, which other elements may use too. Choose what to change."
+            self._open_formula_menu(value)
+            return f"The length depends on {name}, which other elements may also use. Choose what to change."
         problem = self.commit(LinkLength(value, self.far), gesture)
-        if problem and self._model is not None and is_locked(self._model, self._body, self.far):
-            self._offer_choices(value)
+        if problem and self._model is not None and is_length_locked(self._model, self._body, self.far):
+            self._open_formula_menu(value)
         return problem
 
-    def _offer_choices(self, value: Value) -> None:
-        """Open a menu of choices for the formulas that determine the length."""
+    def _open_formula_menu(self, value: Value) -> None:
+        """Open a menu of ways to treat the formulas that determine the length."""
         assert self._model is not None
         menu = self.choices = QMenu(self)
         for name in length_parameters(self._model, self._body, self.far):
@@ -390,28 +399,32 @@ class LengthEditor(NumberEditor):
                 f"Change the parameter {name}", self._choice_action(LinkLength(value, self.far, parameter=name))
             )
         menu.addAction("Add an offset to the formulas", self._choice_action(LinkLength(value, self.far, "offset")))
-        menu.addAction("Replace the formulas by numbers", self._choice_action(LinkLength(value, self.far, "number")))
+        menu.addAction("Replace the formulas with numbers", self._choice_action(LinkLength(value, self.far, "number")))
         menu.popup(self.edit.mapToGlobal(QPoint(0, self.edit.height())))
 
-    def _choice_action(self, wanted: LinkLength) -> Callable[[], None]:
-        def take() -> None:
-            self.edit.forget()
-            self.attempt(wanted)
+    def _choice_action(self, length: LinkLength) -> Callable[[], None]:
+        def apply_choice() -> None:
+            self.edit.discard_text()
+            self.try_commit(length)
 
-        return take
+        return apply_choice
 
 
-def _determining_parameter(model: Model, body: str, far: str) -> str:
-    """Return the parameter that determines a length through a formula; "" if the length is that parameter itself, or
-    none determines it."""
-    affine = length_parameter(model, body, far)
+def _determining_parameter(model: Model, body: str, far_joint: str) -> str:
+    """Return the parameter that determines a length through a formula; "" if the length itself is the parameter, or no
+    parameter determines it."""
+    affine = length_parameter(model, body, far_joint)
     return "" if affine is None or (affine.slope, affine.rest) == (1.0, 0.0) else affine.parameter.name
 
 
-def words(model: Model, body: str, far: str) -> str:
-    """Describe what determines the length of a link."""
-    if name := _determining_parameter(model, body, far):
-        return f"Follows the parameter {name}."
-    if (affine := length_parameter(model, body, far)) is not None:
-        return f"This is the parameter {affine.parameter.name}."
-    return "Locked: the length follows from formulas, which are not changed." if is_locked(model, body, far) else ""
+def describe_link_length(model: Model, body: str, far_joint: str) -> str:
+    """Describe which parameter or formula determines the length of a link."""
+    if name := _determining_parameter(model, body, far_joint):
+        return f"Determined by the parameter {name}."
+    if (affine := length_parameter(model, body, far_joint)) is not None:
+        return f"The length is the parameter {affine.parameter.name}."
+    return (
+        "Locked: the length is determined by formulas, which are not changed."
+        if is_length_locked(model, body, far_joint)
+        else ""
+    )

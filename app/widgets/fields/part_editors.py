@@ -1,6 +1,6 @@
-"""Editors of nested elements: one element in a group, a list of them with buttons to add, remove and reorder, and
-tables with a form beneath for fields that do not fit in a row (rows of a DH chain, limits of a joint with their stops).
-"""
+"""Editors for nested elements: one element in a group, a list of elements with buttons to add, remove and reorder them,
+and tables with a form below for fields that do not fit in a row (rows of a DH chain, limits of a joint with their
+stops)."""
 
 from __future__ import annotations
 
@@ -11,59 +11,69 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.preferences.icons import icon
-from app.widgets.fields.field_editor import Commit, Context, FieldEditor, Together
-from app.widgets.fields.fields_form import FieldsForm, nested_form, replaced
+from app.widgets.fields.field_editor import Commit, Context, FieldEditor, FieldValues
+from app.widgets.fields.fields_form import FieldsForm, build_nested_form, replace_field
 from app.widgets.fields.shown_fields import coordinate_titles, field_title, type_title
 from app.widgets.fields.table_editor import TableEditor
-from app.widgets.form_layout import Section
-from app.widgets.quantities.quantity_text import Measure, number, value_in, with_unit
+from app.widgets.form_layout import CollapsibleSection
+from app.widgets.quantities.quantity_text import Measure, append_unit, evaluate_value, format_number
 from core.errors import KinetostatError
 from core.model import SHAPE_TYPES, DHRow, Inertia, Model, Pose, Shape, Strand
-from core.model.edits.rewiring import first_strand, together
-from core.model.fields import Element, Field, PartKind, PartsKind, ReferenceKind, SignalKind, fields_of
+from core.model.edits.rewiring import default_strand, dependent_field_changes
+from core.model.fields import (
+    Element,
+    Field,
+    NestedElementKind,
+    NestedElementsKind,
+    ReferenceKind,
+    SignalKind,
+    declared_fields,
+)
 
 
-def fresh(element: type, model: Model, owner: Element, siblings: tuple[Any, ...] = ()) -> Any:
-    """Return a new nested element with its defaults; required references name the first suitable element, quantities
-    the first coordinate that no sibling names."""
-    from app.widgets.fields.choice_editors import names_for
+def create_element(element: type, model: Model, owner: Element, siblings: tuple[Any, ...] = ()) -> Any:
+    """Create a nested element with default values; required references name the first suitable element, quantities the
+    first coordinate that no sibling names."""
+    from app.widgets.fields.choice_editors import selectable_names
 
     if element is Strand:
-        return first_strand(model)
+        return default_strand(model)
     given: dict[str, Any] = {}
-    for field in fields_of(element):
+    for field in declared_fields(element):
         if field.required and isinstance(field.kind, ReferenceKind):
             itself = getattr(owner, "name", "")
-            fitting = [name for name in names_for(model, field.kind.target) if name != itself]
+            fitting = [name for name in selectable_names(model, field.kind.target) if name != itself]
             if not fitting:
-                raise KinetostatError(f"There is no other {field.kind.target} yet.", remedy="Add one first.")
+                raise KinetostatError(
+                    f"There is no suitable {field.kind.target} in the model yet.", remedy="Add one first."
+                )
             given[field.name] = fitting[0]
         elif field.required and isinstance(field.kind, SignalKind):
             used = {getattr(other, field.name, "") for other in siblings}
-            given[field.name] = next((name for name in coordinates(model) if name not in used), "t")
+            given[field.name] = next((name for name in coordinate_names(model) if name not in used), "t")
     return element(**given)
 
 
-def coordinates(model: Model) -> list[str]:
-    """Return the names of joint coordinates, as quantities use them."""
+def coordinate_names(model: Model) -> list[str]:
+    """Return the names of all joint coordinates, written as in quantities ("joint.q")."""
     joints = model.expanded.joints
     return [
         f"{joint.name}.{word}.q" if word else f"{joint.name}.q" for joint in joints for word in joint.info.coordinates
     ]
 
 
-def types_of(element: Any) -> dict[str, type]:
-    """Return the element types that a list may hold, by their titles."""
+def types_by_title(element: Any) -> dict[str, type]:
+    """Return the element types that a list may contain, by title."""
     if element is Shape or issubclass(element, Shape):
         return dict(SHAPE_TYPES)
     kinds = typing.get_args(element) or (element,)
     return {kind.__name__.lower(): kind for kind in kinds}
 
 
-def summary_of(element: Element, context: Context) -> str:
-    """Return a short description for a collapsed group."""
+def summarize_element(element: Element, context: Context) -> str:
+    """Return a short description of an element for its collapsed group."""
     if isinstance(element, Pose):
         return "at the origin" if element == Pose() else _position_text(element, context)
     if isinstance(element, Inertia) and element == Inertia():
@@ -75,88 +85,92 @@ def summary_of(element: Element, context: Context) -> str:
 
 def _position_text(pose: Pose, context: Context) -> str:
     length = Measure("length")
-    numbers = [value_in(item, context.values) for item in pose.position]
-    texts = ["?" if x is None else number(x, length, context.settings, 3) for x in numbers]
-    return with_unit(f"({', '.join(texts)})", length, context.settings) + ("" if not any(pose.rotation) else ", turned")
+    numbers = [evaluate_value(item, context.values) for item in pose.position]
+    texts = ["?" if x is None else format_number(x, length, context.settings, 3) for x in numbers]
+    return append_unit(f"({', '.join(texts)})", length, context.settings) + (
+        "" if not any(pose.rotation) else ", turned"
+    )
 
 
-class PartEditor(FieldEditor):
-    """One nested element in a collapsible group; an optional one can be added and removed."""
+class NestedElementEditor(FieldEditor):
+    """Editor for one nested element in a collapsible group; an optional element can be added and removed."""
 
     wide = True
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
-        assert isinstance(field.kind, PartKind)
-        self.kind: PartKind = field.kind
+        assert isinstance(field.kind, NestedElementKind)
+        self.kind: NestedElementKind = field.kind
         self.value: Any = None
         self._shown: tuple[Element, Context] | None = None
         self.form: FieldsForm | None = None
         opened = field.kind.element is not Pose or field.name == "pose"
-        self.section = Section(field_title(field, owner), self._make, f"{owner.__name__}.{field.name}", opened=opened)
-        self.section.arrow.setToolTip(as_tip(field.help))
-        self.section.folded.connect(lambda _on: self._refresh())
+        self.section = CollapsibleSection(
+            field_title(field, owner), self._build_form, f"{owner.__name__}.{field.name}", opened=opened
+        )
+        self.section.arrow.setToolTip(escape_tip(field.help))
+        self.section.folded.connect(lambda _on: self._refresh_form())
         self.column.addWidget(self.section)
         self.toggle: QToolButton | None = None
         if field.kind.optional:
-            self.toggle = self.section.add_button("add", f"Add: {field.help.lower()}", self._toggle)
+            self.toggle = self.section.add_button("add", f"Add: {field.help.lower()}", self._add_or_remove)
 
-    def _make(self) -> QWidget:
-        self.form = nested_form(self, self.kind.element, self._put, self.path)
-        self._refresh()
+    def _build_form(self) -> QWidget:
+        self.form = build_nested_form(self, self.kind.element, self._change_field, self.path)
+        self._refresh_form()
         return self.form
 
-    def _put(self, name: str, value: Any, gesture: object) -> str:
-        new, problem = replaced(self.value, name, value)
+    def _change_field(self, name: str, value: Any, gesture: object) -> str:
+        new, problem = replace_field(self.value, name, value)
         return problem or self.commit(new, gesture)
 
     def show_value(self, value: Any, owner: Element, context: Context) -> None:
         was_none = self.value is None
         self.value = value
         self._shown = (owner, context)
-        self.explain("")
+        self.show_note("")
         if self.toggle is not None:
             self.toggle.setIcon(icon("add" if value is None else "remove"))
-            self.toggle.setToolTip(as_tip(("Add: " if value is None else "Remove: ") + self.field.help.lower()))
+            self.toggle.setToolTip(escape_tip(("Add: " if value is None else "Remove: ") + self.field.help.lower()))
             self.toggle.setEnabled(not context.read_only)
             self.section.arrow.setEnabled(value is not None)
             if value is None:
-                self.section.open(False)
+                self.section.set_open(False)
             elif was_none:
-                self.section.open(True)
-        self.section.summarize("none" if value is None else summary_of(value, context))
-        self._refresh()
+                self.section.set_open(True)
+        self.section.show_summary("none" if value is None else summarize_element(value, context))
+        self._refresh_form()
 
-    def _refresh(self) -> None:
-        if self.form is not None and self._shown is not None and self.value is not None and self.section.opened:
+    def _refresh_form(self) -> None:
+        if self.form is not None and self._shown is not None and self.value is not None and self.section.is_open:
             self.form.show_element(self.value, self._shown[1])
 
-    def _toggle(self) -> None:
+    def _add_or_remove(self) -> None:
         assert self._shown is not None
         owner, context = self._shown
         try:
-            self.attempt(None if self.value is not None else fresh(self.kind.element, context.model, owner))
+            self.try_commit(None if self.value is not None else create_element(self.kind.element, context.model, owner))
         except KinetostatError as error:
-            self.explain(str(error), "error")
+            self.show_note(str(error), "error")
 
 
-class PartsEditor(FieldEditor):
-    """A list of nested elements: a group for each, with buttons to move, copy and remove it."""
+class ElementListEditor(FieldEditor):
+    """Editor for a list of nested elements: one group for each, with buttons to move, copy and remove it."""
 
     wide = True
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
-        assert isinstance(field.kind, PartsKind)
-        self.types = types_of(field.kind.element)
+        assert isinstance(field.kind, NestedElementsKind)
+        self.types = types_by_title(field.kind.element)
         self.value: tuple[Any, ...] = ()
         self._shown: tuple[Element, Context] | None = None
-        self.items: list[tuple[type, Section]] = []
-        self.section = Section(field_title(field, owner), self._make, f"{owner.__name__}.{field.name}")
-        self.section.arrow.setToolTip(as_tip(field.help))
+        self.items: list[tuple[type, CollapsibleSection]] = []
+        self.section = CollapsibleSection(field_title(field, owner), self._build_list, f"{owner.__name__}.{field.name}")
+        self.section.arrow.setToolTip(escape_tip(field.help))
         self.column.addWidget(self.section)
 
-    def _make(self) -> QWidget:
+    def _build_list(self) -> QWidget:
         box = QWidget()
         self.list = QVBoxLayout(box)
         self.list.setContentsMargins(0, 0, 0, 0)
@@ -166,21 +180,23 @@ class PartsEditor(FieldEditor):
         if len(self.types) > 1:
             menu = QMenu(self.add_button)
             for word, kind in self.types.items():
-                menu.addAction(icon(word), type_title(kind).capitalize(), lambda kind=kind: self.add(kind))
+                menu.addAction(icon(word), type_title(kind).capitalize(), lambda kind=kind: self.add_element(kind))
             self.add_button.setMenu(menu)
         else:
             kind = next(iter(self.types.values()))
-            self.add_button.clicked.connect(lambda: self.add(kind))
+            self.add_button.clicked.connect(lambda: self.add_element(kind))
         self.list.addWidget(self.add_button, 0, Qt.AlignmentFlag.AlignLeft)
         return box
 
-    def add(self, kind: type) -> str:
-        """Append a new element of a kind."""
+    def add_element(self, kind: type) -> str:
+        """Append a new element of the given type."""
         assert self._shown is not None
         try:
-            return self.attempt((*self.value, fresh(kind, self._shown[1].model, self._shown[0], self.value)))
+            return self.try_commit(
+                (*self.value, create_element(kind, self._shown[1].model, self._shown[0], self.value))
+            )
         except KinetostatError as error:
-            self.explain(str(error), "error")
+            self.show_note(str(error), "error")
             return str(error)
 
     def show_value(self, value: tuple[Any, ...], owner: Element, context: Context) -> None:
@@ -189,96 +205,105 @@ class PartsEditor(FieldEditor):
         self.section.set_title(
             f"{field_title(self.field, self.owner)} ({len(value)})" if value else field_title(self.field, self.owner)
         )
-        self.section.summarize("" if value else "none")
+        self.section.show_summary("" if value else "none")
         if self.section.content is None:
             return
         self.add_button.setVisible(not context.read_only)
-        self._match_groups()
+        self._match_groups_to_elements()
         for i in range(len(value)):
-            self._refresh(i)
+            self._refresh_group(i)
 
-    def _match_groups(self) -> None:
+    def _match_groups_to_elements(self) -> None:
         """Create one group per element, keeping those whose type matches."""
         for i, item in enumerate(self.value):
             if i < len(self.items) and self.items[i][0] is type(item):
                 continue
             if i < len(self.items):
-                self._drop(i)
-            section = self._section(i, type(item))
+                self._remove_group(i)
+            section = self._build_group(i, type(item))
             self.items.insert(i, (type(item), section))
             self.list.insertWidget(i, section)
         while len(self.items) > len(self.value):
-            self._drop(len(self.items) - 1)
+            self._remove_group(len(self.items) - 1)
 
-    def _drop(self, index: int) -> None:
+    def _remove_group(self, index: int) -> None:
         _, section = self.items.pop(index)
         section.hide()
         self.list.removeWidget(section)
         section.deleteLater()
 
-    def _section(self, index: int, kind: type) -> Section:
-        def make() -> QWidget:
-            return nested_form(
-                self, kind, lambda name, value, gesture: self._put(index, name, value, gesture), f"{self.path}.{index}"
+    def _build_group(self, index: int, kind: type) -> CollapsibleSection:
+        def build_form() -> QWidget:
+            return build_nested_form(
+                self,
+                kind,
+                lambda name, value, gesture: self._change_field(index, name, value, gesture),
+                f"{self.path}.{index}",
             )
 
-        section = Section(type_title(kind).capitalize(), make, opened=len(self.value) <= 2)
-        section.folded.connect(lambda _on: self._refresh(index))
-        section.add_button("up", "Move up", lambda: self._move(index, -1))
-        section.add_button("duplicate", "Duplicate", lambda: self._copy(index))
-        section.add_button("remove", "Remove", lambda: self._remove(index))
+        section = CollapsibleSection(type_title(kind).capitalize(), build_form, opened=len(self.value) <= 2)
+        section.folded.connect(lambda _on: self._refresh_group(index))
+        section.add_button("up", "Move up", lambda: self._move_element(index, -1))
+        section.add_button("duplicate", "Duplicate", lambda: self._copy_element(index))
+        section.add_button("remove", "Remove", lambda: self._remove_element(index))
         return section
 
-    def _refresh(self, index: int) -> None:
+    def _refresh_group(self, index: int) -> None:
         if self._shown is None or index >= len(self.items):
             return
         kind, section = self.items[index]
         context = self._shown[1]
         section.set_title(f"{index + 1}  {type_title(kind).capitalize()}")
-        section.summarize(summary_of(self.value[index], context))
+        section.show_summary(summarize_element(self.value[index], context))
         form = section.content
-        if isinstance(form, FieldsForm) and section.opened:
+        if isinstance(form, FieldsForm) and section.is_open:
             form.show_element(self.value[index], context)
 
-    def _put(self, index: int, name: str, value: Any, gesture: object) -> str:
+    def _change_field(self, index: int, name: str, value: Any, gesture: object) -> str:
         assert self._shown is not None
-        given = value if isinstance(value, Together) else together(self._shown[1].model, self.value[index], name, value)
-        new, problem = replaced(self.value[index], name, Together(given))
+        given = (
+            value
+            if isinstance(value, FieldValues)
+            else dependent_field_changes(self._shown[1].model, self.value[index], name, value)
+        )
+        new, problem = replace_field(self.value[index], name, FieldValues(given))
         return problem or self.commit((*self.value[:index], new, *self.value[index + 1 :]), gesture)
 
-    def _move(self, index: int, by: int) -> None:
-        other = index + by
+    def _move_element(self, index: int, offset: int) -> None:
+        other = index + offset
         if 0 <= other < len(self.value):
             items = list(self.value)
             items[index], items[other] = items[other], items[index]
-            self.attempt(tuple(items))
+            self.try_commit(tuple(items))
 
-    def _copy(self, index: int) -> None:
-        self.attempt((*self.value[: index + 1], dataclasses.replace(self.value[index]), *self.value[index + 1 :]))
+    def _copy_element(self, index: int) -> None:
+        self.try_commit((*self.value[: index + 1], dataclasses.replace(self.value[index]), *self.value[index + 1 :]))
 
-    def _remove(self, index: int) -> None:
-        self.attempt((*self.value[:index], *self.value[index + 1 :]))
+    def _remove_element(self, index: int) -> None:
+        self.try_commit((*self.value[:index], *self.value[index + 1 :]))
 
 
 class RowsEditor(TableEditor):
-    """Table with buttons beneath it, and a form for the selected row's fields that do not fit in the table."""
+    """Table with buttons below it, and a form for the fields of the selected row that do not fit in the table."""
 
     fixed_rows = False
 
-    def complete(self, box: QWidget, column: QVBoxLayout) -> None:
-        self.table.currentCellChanged.connect(lambda *_: self._show_detail())
-        column.addLayout(self._buttons(box))
-        self.detail = Section("Row", self._make_detail, f"{self.owner.__name__}.{self.field.name}.row", opened=False)
-        self.detail.folded.connect(lambda _on: self._show_detail())
+    def add_widgets_below(self, box: QWidget, column: QVBoxLayout) -> None:
+        self.table.currentCellChanged.connect(lambda *_: self._show_row_form())
+        column.addLayout(self._build_buttons(box))
+        self.detail = CollapsibleSection(
+            "Row", self._build_row_form, f"{self.owner.__name__}.{self.field.name}.row", opened=False
+        )
+        self.detail.folded.connect(lambda _on: self._show_row_form())
         column.addWidget(self.detail)
 
-    def show_beneath(self) -> None:
+    def update_widgets_below(self) -> None:
         assert self._shown is not None
         for button in self.buttons.values():
             button.setEnabled(not self._shown[1].read_only)
-        self._show_detail()
+        self._show_row_form()
 
-    def _buttons(self, box: QWidget) -> QHBoxLayout:
+    def _build_buttons(self, box: QWidget) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(0)
         self.buttons: dict[str, QToolButton] = {}
@@ -289,7 +314,7 @@ class RowsEditor(TableEditor):
             ("down", "Move the row down", lambda: self.move_row(1)),
             ("remove", "Remove the row", self.remove_row),
         ):
-            button = QToolButton(box, icon=icon(name), toolTip=as_tip(words), autoRaise=True)
+            button = QToolButton(box, icon=icon(name), toolTip=escape_tip(words), autoRaise=True)
             button.setAccessibleName(words)
             button.clicked.connect(run)
             self.buttons[name] = button
@@ -297,25 +322,25 @@ class RowsEditor(TableEditor):
         row.addStretch(1)
         return row
 
-    def _make_detail(self) -> QWidget:
-        form = nested_form(self, self.type, self._put_detail, f"{self.path}.0", skip=self.columns)
+    def _build_row_form(self) -> QWidget:
+        form = build_nested_form(self, self.type, self._change_row_field, f"{self.path}.0", skip=self.columns)
         return form
 
-    def _show_detail(self) -> None:
+    def _show_row_form(self) -> None:
         if self._shown is None:
             return
         row = max(0, self.table.currentRow())
         self.detail.setVisible(row < len(self.value))
         self.detail.set_title(f"Row {row + 1}: symbol, mass, limits, shapes")
         form = self.detail.content
-        if isinstance(form, FieldsForm) and self.detail.opened and row < len(self.value):
-            form.show_element(self.value[row], self._context_of(self._shown[1], row))
+        if isinstance(form, FieldsForm) and self.detail.is_open and row < len(self.value):
+            form.show_element(self.value[row], self._row_context(self._shown[1], row))
 
-    def _context_of(self, context: Context, row: int) -> Context:
-        """Return the context for the form of one row, with paths of the first row."""
+    def _row_context(self, context: Context, row: int) -> Context:
+        """Return the context for the form of one row, with its paths rewritten to those of the first row."""
         form, own = f"{self.path}.0", f"{self.path}.{row}"
 
-        def there(path: str) -> str:
+        def path_in_row(path: str) -> str:
             return own + path.removeprefix(form)
 
         promote, suggest = context.promote, context.suggest
@@ -336,22 +361,22 @@ class RowsEditor(TableEditor):
                 for path, each in context.defaults.items()
                 if path.startswith(f"{own}.")
             },
-            promote=None if promote is None else lambda path: promote(there(path)),
-            suggest=None if suggest is None else lambda path: suggest(there(path)),
+            promote=None if promote is None else lambda path: promote(path_in_row(path)),
+            suggest=None if suggest is None else lambda path: suggest(path_in_row(path)),
         )
 
     def open_row(self, row: int, field: str) -> FieldEditor:
-        """Select a row; return the editor of one of its fields in the form, or this editor for fields in the table."""
-        self.section.open(True)
+        """Select a row; return the editor for one of its fields in the form, or this editor for fields in the table."""
+        self.section.set_open(True)
         self.table.setCurrentCell(row, 0)
         if field in self.columns or not field:
             return self
-        self.detail.open(True)
+        self.detail.set_open(True)
         form = self.detail.content
         return form.editors.get(field, self) if isinstance(form, FieldsForm) else self
 
-    def _put_detail(self, name: str, value: Any, gesture: object) -> str:
-        return self.put(max(0, self.table.currentRow()), name, value, gesture)
+    def _change_row_field(self, name: str, value: Any, gesture: object) -> str:
+        return self.commit_field(max(0, self.table.currentRow()), name, value, gesture)
 
     def add_row(self) -> None:
         """Add a row after the current one."""
@@ -368,9 +393,9 @@ class RowsEditor(TableEditor):
     def _copy_without_name(self, row: int) -> Any:
         return dataclasses.replace(self.value[row], variable="") if self.type is DHRow else self.value[row]
 
-    def move_row(self, by: int) -> None:
-        """Swap the current row with its neighbour."""
-        row, other = self.table.currentRow(), self.table.currentRow() + by
+    def move_row(self, offset: int) -> None:
+        """Swap the current row with the neighbour at the given offset (±1)."""
+        row, other = self.table.currentRow(), self.table.currentRow() + offset
         if 0 <= row < len(self.value) and 0 <= other < len(self.value):
             items = list(self.value)
             items[row], items[other] = items[other], items[row]
@@ -382,35 +407,37 @@ class RowsEditor(TableEditor):
         if row >= 0:
             self._commit_rows([*self.value[:row], *self.value[row + 1 :]], row)
 
-    def _commit_rows(self, items: list[Any], current: int) -> None:
-        if not self.attempt(tuple(items)):
-            self.table.setCurrentCell(min(current, len(items) - 1), max(0, self.table.currentColumn()))
+    def _commit_rows(self, items: list[Any], current_row: int) -> None:
+        if not self.try_commit(tuple(items)):
+            self.table.setCurrentCell(min(current_row, len(items) - 1), max(0, self.table.currentColumn()))
 
 
-class LimitsEditor(RowsEditor):
-    """Editor of joint limits, with a row for each coordinate."""
+class JointLimitsEditor(RowsEditor):
+    """Editor for joint limits, with one row per coordinate."""
 
     fixed_rows = True
 
-    def complete(self, box: QWidget, column: QVBoxLayout) -> None:
-        self.table.currentCellChanged.connect(lambda *_: self._show_detail())
-        self.detail = Section("Stops", self._make_detail, f"{self.owner.__name__}.{self.field.name}.row", opened=False)
-        self.detail.folded.connect(lambda _on: self._show_detail())
+    def add_widgets_below(self, box: QWidget, column: QVBoxLayout) -> None:
+        self.table.currentCellChanged.connect(lambda *_: self._show_row_form())
+        self.detail = CollapsibleSection(
+            "Stops", self._build_row_form, f"{self.owner.__name__}.{self.field.name}.row", opened=False
+        )
+        self.detail.folded.connect(lambda _on: self._show_row_form())
         column.addWidget(self.detail)
 
-    def show_beneath(self) -> None:
-        self._show_detail()
+    def update_widgets_below(self) -> None:
+        self._show_row_form()
 
-    def _show_detail(self) -> None:
+    def _show_row_form(self) -> None:
         if self._shown is None:
             return
         joint, context = self._shown
-        row = min(max(0, self.table.currentRow()), self._rows() - 1)
+        row = min(max(0, self.table.currentRow()), self._row_count() - 1)
         limit = self.value[row] if row < len(self.value) else self.type()
         self.detail.setVisible(limit.lower is not None or limit.upper is not None)
         titles = coordinate_titles(joint)
         self.detail.set_title(f"Stops of {titles[row]}" if len(titles) > 1 else "Stops")
-        self.detail.summarize(limit.stop)
+        self.detail.show_summary(limit.stop)
         form = self.detail.content
-        if isinstance(form, FieldsForm) and self.detail.opened:
-            form.show_element(limit, self._context_of(context, row))
+        if isinstance(form, FieldsForm) and self.detail.is_open:
+            form.show_element(limit, self._row_context(context, row))

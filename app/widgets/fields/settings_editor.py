@@ -1,5 +1,5 @@
-"""Editor for values of numbers that are declared elsewhere: parameters of a sub-assembly's file, numbers of a
-user-defined kind."""
+"""Editor for values of numbers that are declared elsewhere: the parameters of a sub-assembly's file, or the numbers of
+a user-defined kind."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import NamedTuple
 
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor
-from app.widgets.fields.number_editors import Scrubber
-from app.widgets.form_layout import Section
+from app.widgets.fields.number_editors import LabelDragScrubber
+from app.widgets.form_layout import CollapsibleSection
 from app.widgets.label import Label
 from app.widgets.quantities.quantity import QuantityEdit
-from app.widgets.quantities.quantity_text import Measure, measure_of, quantity, value_in
+from app.widgets.quantities.quantity_text import Measure, evaluate_value, format_quantity, measure_of
 from core.model import Constraint, Force, Setting, SubAssembly
 from core.model.fields import Element, Field, Value
 
 
-class Declared(NamedTuple):
-    """A number that can be set."""
+class DeclaredNumber(NamedTuple):
+    """A declared number that an element can set."""
 
     name: str
     title: str
@@ -32,27 +32,27 @@ class Declared(NamedTuple):
     """Values of the parameters in `own`."""
 
 
-def declared(owner: Element) -> list[Declared]:
-    """Return the numbers that an element's settings may set, and settings without a declaration, so that they can be
-    removed."""
-    found: list[Declared] = []
+def declared_numbers(owner: Element) -> list[DeclaredNumber]:
+    """Return the numbers that an element can set. Settings whose declaration is missing are included, so that they can
+    be removed."""
+    found: list[DeclaredNumber] = []
     if isinstance(owner, SubAssembly):
         values = owner.content.values() if owner.content is not None else {}
         for each in owner.content.expanded.parameters if owner.content is not None else ():
             measure = Measure(each.dimension)
-            found.append(Declared(each.name, each.name, each.description, measure, each.value, values))
+            found.append(DeclaredNumber(each.name, each.name, each.description, measure, each.value, values))
     elif isinstance(owner, Force | Constraint):
         for number in owner.info.numbers:
             measure = Measure("none", number.unit) if number.dimension == "none" else measure_of(number.dimension)
-            found.append(Declared(number.name, number.title, number.help, measure, number.default))
+            found.append(DeclaredNumber(number.name, number.title, number.help, measure, number.default))
         known = {number.name for number in found}
         names = [setting.parameter for setting in owner.settings if setting.parameter not in known]
-        found += [Declared(name, name, "The kind does not declare this number.", Measure(), 0.0) for name in names]
+        found += [DeclaredNumber(name, name, "This kind has no number of that name.", Measure(), 0.0) for name in names]
     return found
 
 
 class SettingsEditor(FieldEditor):
-    """One field per declared number; an empty one keeps the default, which is shown as placeholder."""
+    """Editor with one field per declared number; an empty field keeps the default, which is shown as placeholder."""
 
     wide = True
 
@@ -61,13 +61,13 @@ class SettingsEditor(FieldEditor):
         self.value: tuple[Setting, ...] = ()
         self.edits: dict[str, QuantityEdit] = {}
         self._shown: tuple[Element, Context] | None = None
-        title = "Parameters" if owner is SubAssembly else "Numbers of the kind"
-        self.section = Section(title, self._make, f"{owner.__name__}.settings")
-        self.section.arrow.setToolTip(as_tip(field.help))
-        self.section.folded.connect(lambda _on: self._refresh())
+        title = "Parameters" if owner is SubAssembly else "Parameters of this kind"
+        self.section = CollapsibleSection(title, self._build_content, f"{owner.__name__}.settings")
+        self.section.arrow.setToolTip(escape_tip(field.help))
+        self.section.folded.connect(lambda _on: self._refresh_fields())
         self.column.addWidget(self.section)
 
-    def _make(self) -> QWidget:
+    def _build_content(self) -> QWidget:
         box = QWidget()
         self.grid = QGridLayout(box)
         self.grid.setContentsMargins(0, 0, 0, 0)
@@ -77,34 +77,34 @@ class SettingsEditor(FieldEditor):
     def show_value(self, value: tuple[Setting, ...], owner: Element, context: Context) -> None:
         self.value, self._shown = value, (owner, context)
         lost = isinstance(owner, SubAssembly) and owner.content is None
-        self.explain("The file could not be read." if lost else "", "hint" if lost else "")
-        self._refresh()
+        self.show_note("The file could not be read." if lost else "", "hint" if lost else "")
+        self._refresh_fields()
 
-    def forget(self) -> None:
+    def discard_text(self) -> None:
         for edit in self.edits.values():
-            edit.forget()
+            edit.discard_text()
 
-    def _refresh(self) -> None:
+    def _refresh_fields(self) -> None:
         if self._shown is None:
             return
         owner, context = self._shown
-        left = "as in the file" if isinstance(owner, SubAssembly) else "as declared by the kind"
-        self.section.summarize(", ".join(setting.parameter for setting in self.value) or left)
-        if not self.section.opened or self.section.content is None:
+        left = "value in the file" if isinstance(owner, SubAssembly) else "default of the kind"
+        self.section.show_summary(", ".join(setting.parameter for setting in self.value) or left)
+        if not self.section.is_open or self.section.content is None:
             return
-        numbers = declared(owner)
+        numbers = declared_numbers(owner)
         if list(self.edits) != [number.name for number in numbers]:
-            self._build(numbers)
+            self._build_fields(numbers)
         here = {setting.parameter: setting.value for setting in self.value}
         for number in numbers:
             edit = self.edits[number.name]
             edit.settings, edit.measure = context.settings, number.measure
-            own = value_in(number.own, number.values)
-            edit.setPlaceholderText("" if own is None else quantity(own, edit.measure, context.settings, 5))
+            own = evaluate_value(number.own, number.values)
+            edit.setPlaceholderText("" if own is None else format_quantity(own, edit.measure, context.settings, 5))
             edit.setReadOnly(context.read_only)
             edit.show_value(here.get(number.name), context.values)
 
-    def _build(self, numbers: list[Declared]) -> None:
+    def _build_fields(self, numbers: list[DeclaredNumber]) -> None:
         while self.grid.count():
             old = self.grid.takeAt(0).widget()
             old.hide()
@@ -112,16 +112,18 @@ class SettingsEditor(FieldEditor):
         self.edits = {}
         for row, number in enumerate(numbers):
             label = Label(number.title)
-            label.setToolTip(as_tip(number.help))
+            label.setToolTip(escape_tip(number.help))
             edit = QuantityEdit(optional=True)
-            edit.commit = self._committer(number.name)
-            edit.explained.connect(lambda words, severity: self.explain(words if severity == "error" else "", severity))
-            Scrubber(label, edit)
+            edit.commit = self._commit_function(number.name)
+            edit.explained.connect(
+                lambda words, severity: self.show_note(words if severity == "error" else "", severity)
+            )
+            LabelDragScrubber(label, edit)
             self.grid.addWidget(label, row, 0)
             self.grid.addWidget(edit, row, 1)
             self.edits[number.name] = edit
 
-    def _committer(self, name: str) -> Callable[[Value | None, object], str]:
+    def _commit_function(self, name: str) -> Callable[[Value | None, object], str]:
         def commit(value: Value | None, gesture: object) -> str:
             others = [setting for setting in self.value if setting.parameter != name]
             order = {known: place for place, known in enumerate(self.edits)}

@@ -1,9 +1,9 @@
-"""Fields of an element as forms show them: their titles, those that are columns of a table, those that apply to the
-element's kind, and those hidden as rarely needed."""
+"""Rules for showing the fields of an element in forms: titles, table columns, fields that apply to the element's kind,
+and rarely needed fields that are hidden."""
 
 from __future__ import annotations
 
-from app.document.link_lengths import has_length
+from app.document.link_lengths import has_link_length
 from core.model import (
     COLLECTIONS,
     QUESTIONS,
@@ -21,7 +21,7 @@ from core.model import (
     TrimRow,
 )
 from core.model.bodies import Body
-from core.model.fields import Element, Field, PartsKind, ScalarKind
+from core.model.fields import Element, Field, NestedElementsKind, ScalarKind
 from core.model.joints import BY_REACTION, LEVELS
 
 FIELD_TITLES = {
@@ -32,9 +32,9 @@ FIELD_TITLES = {
     "base_shapes": "Base shapes",
     "mu": "μ",
     "center": "Centre",
-    "rest": "Rest position",
-    "spring_rest": "Spring relaxed at",
-    "mimic": "Follows joint",
+    "rest": "Reference position",
+    "spring_rest": "Spring free position",
+    "mimic": "Mimics joint",
     "description": "Notes",
     "color": "Colour",
     "ixx": "Ixx",
@@ -45,7 +45,7 @@ FIELD_TITLES = {
     "iyz": "Iyz",
     "velocity": "Max. speed",
     "effort": "Max. effort",
-    "assumed": "Only assumed",
+    "assumed": "Assumed values",
     "variable": "Symbol",
     "figures": "Shapes of joints and links",
 }
@@ -55,10 +55,10 @@ _OWN_TITLES: dict[type, dict[str, str]] = {
         "b": "To",
         "resolve": "In axes of",
         "rest": "Relaxed at",
-        "law": "Further force",
+        "law": "Additional force",
         "damping": "Damping",
         "masses": "Point masses",
-        "inertia": "Moved mass",
+        "inertia": "Moving mass",
     },
     Sensor: {
         "a": "From",
@@ -66,21 +66,21 @@ _OWN_TITLES: dict[type, dict[str, str]] = {
         "resolve": "In axes of",
         "axis": "Axis in “from”",
         "axis_b": "Normal in “to”",
-        "minus": "Minus sensor",
-        "offset": "Minus",
+        "minus": "Subtract sensor",
+        "offset": "Subtract",
         "force": "Force element",
     },
-    Constraint: {"a": "From", "b": "To", "axis": "First axis", "value": "Held at", "leader": "Follows joint"},
-    Driver: {"file": "Recorded signal", "times": "Table", "motion": "Gives"},
+    Constraint: {"a": "From", "b": "To", "axis": "First axis", "value": "Prescribed value", "leader": "Leading joint"},
+    Driver: {"file": "Recorded signal", "times": "Table", "motion": "Prescribes"},
     Joint: {
         "given_in": "Given in",
-        "cut": "Cut in a loop",
-        "static_friction": "Friction at rest",
-        "backward_friction": "Friction backward",
-        "backward_static_friction": "At rest, backward",
+        "cut": "Cut joint of a loop",
+        "static_friction": "Static friction",
+        "backward_friction": "Backward friction",
+        "backward_static_friction": "Backward static friction",
         "stribeck_speed": "Stribeck speed",
-        "friction_coefficient": "Friction by reaction",
-        "static_friction_coefficient": "At rest, by reaction",
+        "friction_coefficient": "Friction coefficient",
+        "static_friction_coefficient": "Static friction coefficient",
         "bearing_radius": "Bearing radius",
         "thrust_radius": "Thrust radius",
         "bearing_distance": "Bearing distance",
@@ -107,13 +107,14 @@ def type_title(element: type) -> str:
 
 
 def coordinate_titles(element: Element) -> tuple[str, ...]:
-    """Return short names of an element's joint coordinates, e.g. ("angle", "displacement"); ("",) for a single one."""
+    """Return short names of an element's joint coordinates, e.g. ("angle", "displacement"); ("",) if there is only
+    one."""
     if isinstance(element, Joint):
         return element.info.coordinates
     return ("",)
 
 
-def columns_of(element: type, chain: Element | None = None) -> tuple[str, ...]:
+def table_columns(element: type, chain: Element | None = None) -> tuple[str, ...]:
     """Return the fields of a nested element that fit in a table row; () if it is not shown as a table."""
     if element is Limit:
         return ("lower", "upper", "velocity", "effort")
@@ -133,9 +134,9 @@ LENGTH_FIELD = Field(
     "length",
     ScalarKind("length", False, None),
     (
-        "Distance from the joint that carries the link to another joint or to its tip. If a parameter is"
-        " the length, it takes the value; otherwise the far end, and the shapes that reach from one to "
-        "the other, move along the line."
+        "Distance from the joint that carries the link to another joint or to its tip. If the length is a parameter,"
+        " the parameter is changed; otherwise the far end, with the shapes that extend from one end to "
+        "the other, moves along the line."
     ),
     None,
     False,
@@ -143,42 +144,42 @@ LENGTH_FIELD = Field(
 """Additional field of bodies with two joints, or a joint and a tip: the link length."""
 
 
-def applies(element: Element, field: Field, model: Model | None = None) -> bool:
-    """Return True if a field of an element applies to its current kind."""
+def field_applies(element: Element, field: Field, model: Model | None = None) -> bool:
+    """Return True if a field applies to the current kind of an element."""
     if isinstance(element, Force | Sensor | Constraint):
-        return _applies_to_kind(element, field.name, element.info.uses, model)
+        return _field_applies_to_kind(element, field.name, element.info.uses, model)
     if isinstance(element, Driver):
-        return _applies_to_driver(element, field.name, model)
+        return _field_applies_to_driver(element, field.name, model)
     if isinstance(element, Joint):
-        return _applies_to_joint(element, field.name)
+        return _field_applies_to_joint(element, field.name)
     if isinstance(element, TrimRow):
         roles = {"value": ("fixed", "target"), "minimum": ("free",), "maximum": ("free",), "weight": ("target",)}
         return element.role in roles.get(field.name, (element.role,))
     if isinstance(element, Limit):
-        return _applies_to_stop(element, field.name)
+        return _stop_field_applies(element, field.name)
     if isinstance(element, Gravity):
         return {"acceleration": "uniform", "mu": "point", "center": "point"}.get(
             field.name, element.kind
         ) == element.kind
     if field is LENGTH_FIELD:
-        return isinstance(element, Body) and model is not None and has_length(model, element.name)
+        return isinstance(element, Body) and model is not None and has_link_length(model, element.name)
     if isinstance(element, Body) and field.name in ("mass", "center_of_mass", "inertia"):
         return element.density is None
     if isinstance(element, Model):
-        return field.name not in COLLECTIONS and not isinstance(field.kind, PartsKind)
+        return field.name not in COLLECTIONS and not isinstance(field.kind, NestedElementsKind)
     return True
 
 
-def _applies_to_joint(joint: Joint, field: str) -> bool:
+def _field_applies_to_joint(joint: Joint, field: str) -> bool:
     info = joint.info
     if field in ("axis", "second_axis", "pitch"):
         return field in info.uses
     if field in ("damping", "friction", "armature"):
         return info.nv > 0
     if field in (*LEVELS[1:], "stribeck_speed"):
-        return info.nv > 0 and _applies_to_friction(joint, field)
+        return info.nv > 0 and _friction_field_applies(joint, field)
     if field in BY_REACTION:
-        return _applies_to_bearing(joint, field)
+        return _bearing_field_applies(joint, field)
     if field == "limits":
         return info.nq > 0 and info.nq == info.nv
     if field in ("rest", "stiffness", "spring_rest"):
@@ -188,9 +189,9 @@ def _applies_to_joint(joint: Joint, field: str) -> bool:
     return True
 
 
-def _applies_to_friction(joint: Joint, field: str) -> bool:
-    """Return True if a friction field applies: further levels and the transition speed with friction, backward levels
-    where the joint has them."""
+def _friction_field_applies(joint: Joint, field: str) -> bool:
+    """Return True if a friction field applies: the static level and transition speed need friction, backward levels
+    need a joint that has them."""
     if field == "stribeck_speed":
         return joint.static_friction is not None or joint.backward_static_friction is not None
     if field in LEVELS[2:] and joint.info.nq != joint.info.nv:
@@ -198,9 +199,9 @@ def _applies_to_friction(joint: Joint, field: str) -> bool:
     return joint.friction != 0.0 or any(level is not None for level in joint.friction_levels[1:])
 
 
-def _applies_to_bearing(joint: Joint, field: str) -> bool:
-    """Return True if a field of reaction-dependent friction applies: it needs a kind with known bearing loads; radii
-    need rotation, a shoulder and a second bearing a kind that may have them."""
+def _bearing_field_applies(joint: Joint, field: str) -> bool:
+    """Return True if a field of reaction-dependent friction applies. It needs a joint kind with known bearing loads;
+    radii need rotation, and the shoulder and second bearing a kind that can have them."""
     info = joint.info
     if info.bearing == "none":
         return getattr(joint, field) not in (None, 0.0)
@@ -211,8 +212,8 @@ def _applies_to_bearing(joint: Joint, field: str) -> bool:
     return joint.has_reaction_friction and info.bearing in kinds and turns
 
 
-def _applies_to_stop(limit: Limit, field: str) -> bool:
-    """Return True if a stop field applies: elastic stops have damping or restitution, rigid ones only restitution."""
+def _stop_field_applies(limit: Limit, field: str) -> bool:
+    """Return True if a stop field applies: elastic stops have damping or restitution, rigid stops only restitution."""
     match field:
         case "stiffness":
             return limit.stop in ("elastic", "hunt_crossley")
@@ -224,19 +225,19 @@ def _applies_to_stop(limit: Limit, field: str) -> bool:
             return True
 
 
-def _applies_to_kind(
-    element: Force | Sensor | Constraint, field: str, uses: tuple[str, ...], model: Model | None
+def _field_applies_to_kind(
+    element: Force | Sensor | Constraint, field: str, used_fields: tuple[str, ...], model: Model | None
 ) -> bool:
     if field in ("name", "kind", "description"):
         return True
     if field == "coordinate":
-        return "joint" in uses and has_several_coordinates(model, getattr(element, "joint", ""))
-    if isinstance(element, Sensor) and {"joint", "force"} <= set(uses):  # one of them
+        return "joint" in used_fields and has_several_coordinates(model, getattr(element, "joint", ""))
+    if isinstance(element, Sensor) and {"joint", "force"} <= set(used_fields):  # one of them
         other = {"joint": element.force, "force": element.joint}.get(field, "")
-        return field in uses and not other
+        return field in used_fields and not other
     if field == "settings" and not isinstance(element, Sensor):
-        return field in uses or bool(element.info.numbers or element.settings)
-    return field in uses
+        return field in used_fields or bool(element.info.numbers or element.settings)
+    return field in used_fields
 
 
 def has_several_coordinates(model: Model | None, joint: str) -> bool:
@@ -245,7 +246,7 @@ def has_several_coordinates(model: Model | None, joint: str) -> bool:
     return found is not None and found.info.nq > 1
 
 
-def _applies_to_driver(driver: Driver, field: str, model: Model | None) -> bool:
+def _field_applies_to_driver(driver: Driver, field: str, model: Model | None) -> bool:
     match field:
         case "coordinate":
             return has_several_coordinates(model, driver.joint)

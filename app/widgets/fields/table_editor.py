@@ -1,4 +1,4 @@
-"""A list of nested elements as an editable table: DH rows, and the limits of a joint's coordinates."""
+"""Editor for a list of nested elements as a table: DH rows, or the limits of a joint's coordinates."""
 
 from __future__ import annotations
 
@@ -20,49 +20,56 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.preferences.icons import icon
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor
-from app.widgets.fields.fields_form import replaced
-from app.widgets.fields.shown_fields import columns_of, coordinate_titles, field_title
-from app.widgets.form_layout import Section
+from app.widgets.fields.fields_form import replace_field
+from app.widgets.fields.shown_fields import coordinate_titles, field_title, table_columns
+from app.widgets.form_layout import CollapsibleSection
 from app.widgets.label import SEVERITY_MARKS, fitting_number_text, severity_color
-from app.widgets.plain_keys import PlainKeys
-from app.widgets.quantities.quantity_text import Measure, measure_of, number, quantity, read, value_in
+from app.widgets.plain_keys import PlainKeyFilter
+from app.widgets.quantities.quantity_text import (
+    Measure,
+    evaluate_value,
+    format_number,
+    format_quantity,
+    measure_of,
+    read,
+)
 from core.errors import KinetostatError
 from core.model import DHRow
 from core.model.chains import split_offset
-from core.model.fields import ChoiceKind, Element, Field, PartsKind, ScalarKind, Value, fields_of
+from core.model.fields import ChoiceKind, Element, Field, NestedElementsKind, ScalarKind, Value, declared_fields
 from core.model.units import DERIVED, SI
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 
-class GridCells(Protocol):
-    """Protocol of the table editor as its cells use it."""
+class CellEditing(Protocol):
+    """Interface of a table editor that its grid and cell delegate use."""
 
-    def options_at(self, column: int) -> tuple[str, ...]:
+    def column_choices(self, column: int) -> tuple[str, ...]:
         """Return the choices of a column; () if it holds numbers."""
 
     def text_to_edit(self, row: int, column: int) -> str:
-        """Return the text with which a cell's editor begins."""
+        """Return the text with which editing of a cell begins."""
 
-    def take(self, row: int, column: int, text: str) -> None:
-        """Commit the text typed in a cell."""
+    def commit_cell(self, row: int, column: int, text: str) -> None:
+        """Commit the text typed into a cell."""
 
     def clear_cell(self, row: int, column: int) -> None:
         """Reset a cell to its default."""
 
 
 class CellDelegate(QStyledItemDelegate):
-    """Delegate that edits cells as text, choices with a combo box, and passes the result to the table editor."""
+    """Delegate that edits cells as text, or choices with a combo box, and passes the result to the table editor."""
 
-    def __init__(self, editor: GridCells, parent: QWidget) -> None:
+    def __init__(self, editor: CellEditing, parent: QWidget) -> None:
         super().__init__(parent)
         self.editor = editor
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        options = self.editor.options_at(index.column())
+        options = self.editor.column_choices(index.column())
         if options:
             combo = QComboBox(parent)
             combo.addItems(options)
@@ -86,16 +93,16 @@ class CellDelegate(QStyledItemDelegate):
             text = widget.text()
             if not widget.isModified():
                 return
-        self.editor.take(index.row(), index.column(), text)
+        self.editor.commit_cell(index.row(), index.column(), text)
 
 
-class Grid(QTableWidget):
-    """Table of cells in which Delete empties a cell."""
+class CellGrid(QTableWidget):
+    """Table widget in which Delete resets a cell to its default."""
 
-    def __init__(self, editor: GridCells, parent: QWidget) -> None:
+    def __init__(self, editor: CellEditing, parent: QWidget) -> None:
         super().__init__(parent)
         self.editor = editor
-        PlainKeys(self)
+        PlainKeyFilter(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self.currentRow() >= 0:
@@ -104,7 +111,7 @@ class Grid(QTableWidget):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Enter at the first cell with Tab, at the last one with Shift+Tab."""
+        """Select the first cell when Tab enters the table, the last one with Shift+Tab."""
         super().focusInEvent(event)
         if self.rowCount() and event.reason() == Qt.FocusReason.TabFocusReason:
             self.setCurrentCell(0, 0)
@@ -112,7 +119,7 @@ class Grid(QTableWidget):
             self.setCurrentCell(self.rowCount() - 1, self.columnCount() - 1)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Move from cell to cell with Tab, and on from the last."""
+        """Move from cell to cell with Tab, and leave the table after the last one."""
         last = (self.rowCount() - 1, self.columnCount() - 1)
         leaves = (self.currentRow(), self.currentColumn()) == (last if forward else (0, 0))
         self.setTabKeyNavigation(not leaves and self.rowCount() > 0)
@@ -123,35 +130,37 @@ class Grid(QTableWidget):
 
 VISIBLE_ROWS = 9
 CELL_MARGIN = 4
-"""Distance between the border of a cell and its text, pixels."""
+"""Distance between the border of a cell and its text, in pixels."""
 
 
 class TableEditor(FieldEditor):
-    """Table with one element per row; for a joint's limits the rows are its coordinates."""
+    """Table editor with one element per row; for a joint's limits the rows are its coordinates."""
 
     wide = True
     fixed_rows = True
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
-        assert isinstance(field.kind, PartsKind)
+        assert isinstance(field.kind, NestedElementsKind)
         self.type: type = field.kind.element
         self.value: tuple[Any, ...] = ()
         self.refused: dict[tuple[int, str], tuple[str, str]] = {}
         self._shown: tuple[Element, Context] | None = None
-        self.columns: tuple[str, ...] = columns_of(self.type)
-        self.section = Section(field_title(field, owner), self._make, f"{owner.__name__}.{field.name}")
-        self.section.arrow.setToolTip(as_tip(field.help))
+        self.columns: tuple[str, ...] = table_columns(self.type)
+        self.section = CollapsibleSection(
+            field_title(field, owner), self._build_content, f"{owner.__name__}.{field.name}"
+        )
+        self.section.arrow.setToolTip(escape_tip(field.help))
         self.column.insertWidget(0, self.section)
 
     # --------------------------------------------------------------------------- making
 
-    def _make(self) -> QWidget:
+    def _build_content(self) -> QWidget:
         box = QWidget()
         column = QVBoxLayout(box)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
-        self.table = Grid(self, box)
+        self.table = CellGrid(self, box)
         self.table.setColumnCount(len(self.columns))
         self.table.setItemDelegate(CellDelegate(self, self))
         self.table.setEditTriggers(
@@ -168,13 +177,13 @@ class TableEditor(FieldEditor):
         self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.table.horizontalHeader().sectionResized.connect(lambda section, *_: self._fill_column(section))
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.table.customContextMenuRequested.connect(self._open_menu)
+        self.table.customContextMenuRequested.connect(self._open_cell_menu)
         column.addWidget(self.table)
-        self.complete(box, column)
+        self.add_widgets_below(box, column)
         return box
 
-    def complete(self, box: QWidget, column: QVBoxLayout) -> None:
-        """Add the widgets beneath the table."""
+    def add_widgets_below(self, box: QWidget, column: QVBoxLayout) -> None:
+        """Add widgets below the table."""
 
     # --------------------------------------------------------------------------- showing
 
@@ -183,47 +192,47 @@ class TableEditor(FieldEditor):
             self.refused.clear()
         self.value = value
         self._shown = (owner, context)
-        self.columns = columns_of(self.type, owner)
+        self.columns = table_columns(self.type, owner)
         count = "" if self.fixed_rows or not value else f" ({len(value)})"
         self.section.set_title(field_title(self.field, self.owner) + count)
-        self.section.summarize("" if value else "none")
+        self.section.show_summary("" if value else "none")
         if self.section.content is None:
             return
-        self._fill()
-        self.show_beneath()
-        self._explain()
+        self._fill_table()
+        self.update_widgets_below()
+        self._show_refusal()
 
-    def show_beneath(self) -> None:
-        """Update the widgets beneath the table."""
+    def update_widgets_below(self) -> None:
+        """Update the widgets below the table."""
 
-    def forget(self) -> None:
+    def discard_text(self) -> None:
         self.refused.clear()
         if self.section.content is not None:
             self.table.setCurrentCell(-1, -1)
 
-    def refused_text(self) -> str:
-        return next((problem for _, problem in self.refused.values()), "") or super().refused_text()
+    def refusal_reason(self) -> str:
+        return next((problem for _, problem in self.refused.values()), "") or super().refusal_reason()
 
-    def _rows(self) -> int:
+    def _row_count(self) -> int:
         assert self._shown is not None
         return len(coordinate_titles(self._shown[0])) if self.fixed_rows else len(self.value)
 
-    def _fill(self) -> None:
+    def _fill_table(self) -> None:
         assert self._shown is not None
         _owner, _context = self._shown
-        rows = self._rows()
+        rows = self._row_count()
         self.table.setRowCount(rows)
-        fields = {field.name: field for field in fields_of(self.type)}
+        fields = {field.name: field for field in declared_fields(self.type)}
         heads = [self._column_title(fields[name], rows) for name in self.columns]
         self.table.setHorizontalHeaderLabels(heads)
         for index, name in enumerate(self.columns):
-            self.table.horizontalHeaderItem(index).setToolTip(as_tip(fields[name].help))
+            self.table.horizontalHeaderItem(index).setToolTip(escape_tip(fields[name].help))
         titles = self._row_titles(rows)
         self.table.setVerticalHeaderLabels(list(titles))
         self.table.verticalHeader().setVisible(any(titles))
         for column in range(len(self.columns)):
             self._fill_column(column)
-            if self.options_at(column):
+            if self.column_choices(column):
                 self.table.horizontalHeader().setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
         frame = 2 * self.table.frameWidth() + 2
         height = self.table.verticalHeader().defaultSectionSize() * min(max(rows, 1), VISIBLE_ROWS)
@@ -231,22 +240,22 @@ class TableEditor(FieldEditor):
 
     def _fill_column(self, column: int) -> None:
         """Write the cells of a column, with as many digits as its width allows."""
-        for row in range(min(self.table.rowCount(), self._rows() if self._shown else 0)):
+        for row in range(min(self.table.rowCount(), self._row_count() if self._shown else 0)):
             self._fill_cell(row, column)
 
-    def _row_titles(self, rows: int) -> tuple[str, ...]:
+    def _row_titles(self, row_count: int) -> tuple[str, ...]:
         if not self.fixed_rows:
-            return tuple(f"{i + 1} {self._finding_symbol(i)}".rstrip() for i in range(rows))
+            return tuple(f"{i + 1} {self._finding_symbol(i)}".rstrip() for i in range(row_count))
         assert self._shown is not None
         titles = coordinate_titles(self._shown[0])
         if len(titles) < 2:
             return titles
-        settings, first = self._shown[1].settings, self._field(0)
-        symbols = [self._measure(i, first).display(settings).symbol for i in range(rows)]
+        settings, first = self._shown[1].settings, self._column_field(0)
+        symbols = [self._cell_measure(i, first).display_unit(settings).symbol for i in range(row_count)]
         return tuple(f"{title} {symbol}".strip() for title, symbol in zip(titles, symbols, strict=True))
 
     def _finding_symbol(self, row: int) -> str:
-        """Return the symbol of a row's worst finding."""
+        """Return the symbol of the most severe finding of a row."""
         assert self._shown is not None
         own, findings = f"{self.path}.{row}", self._shown[1].findings
         severities = {
@@ -254,7 +263,7 @@ class TableEditor(FieldEditor):
         }
         return next((sign for severity, sign in SEVERITY_MARKS.items() if severity in severities), "")
 
-    def _column_title(self, field: Field, rows: int) -> str:
+    def _column_title(self, field: Field, row_count: int) -> str:
         title = {"velocity": "speed", "effort": "effort", "lower": "lower", "upper": "upper"}.get(
             field.name, field_title(field, self.type)
         )
@@ -263,8 +272,8 @@ class TableEditor(FieldEditor):
         if not isinstance(field.kind, ScalarKind):
             return title
         assert self._shown is not None
-        measures = {self._measure(row, field) for row in range(rows)} or {measure_of(field.kind.dimension)}
-        symbol = measures.pop().display(self._shown[1].settings).symbol if len(measures) == 1 else ""
+        measures = {self._cell_measure(row, field) for row in range(row_count)} or {measure_of(field.kind.dimension)}
+        symbol = measures.pop().display_unit(self._shown[1].settings).symbol if len(measures) == 1 else ""
         return f"{title}\n{symbol}" if symbol else title
 
     def _fill_cell(self, row: int, column: int) -> None:
@@ -275,100 +284,102 @@ class TableEditor(FieldEditor):
             item = QTableWidgetItem()
             self.table.setItem(row, column, item)
         refused = self.refused.get((row, name))
-        value = self._get(row, name)
+        value = self._field_value(row, name)
         font = QFont(self.table.font())
-        font.setItalic(isinstance(value, str) and not self.options_at(column))
-        font.setBold(self._is_variable(row, name))
+        font.setItalic(isinstance(value, str) and not self.column_choices(column))
+        font.setBold(self._is_joint_variable(row, name))
         item.setFont(font)
         room = self.table.columnWidth(column) - 2 * CELL_MARGIN
-        text = fitting_number_text(lambda digits: self._text(value, row, column, digits), 5, room, QFontMetrics(font))
+        text = fitting_number_text(
+            lambda digits: self._cell_text(value, row, column, digits), 5, room, QFontMetrics(font)
+        )
         text = refused[0] if refused else f"{text}{self._formula_unit(value, row, column)}"
         if item.text() != text:
             item.setText(text)
-        is_choice = bool(self.options_at(column))
+        is_choice = bool(self.column_choices(column))
         if is_choice:
             item.setIcon(icon(text))
             item.setText(text[:1].upper())
-        item.setToolTip(as_tip(refused[1] if refused else self._tip(value, row, column)))
+        item.setToolTip(escape_tip(refused[1] if refused else self._cell_tip(value, row, column)))
         item.setForeground(QBrush(severity_color("error", self.palette())) if refused else QBrush())
         if not is_choice:
             item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
         item.setFlags(flags if context.read_only else flags | Qt.ItemFlag.ItemIsEditable)
 
-    def _text(self, value: Any, row: int, column: int, digits: int) -> str:
+    def _cell_text(self, value: Any, row: int, column: int, digits: int) -> str:
         if value is None:
             return ""
         if isinstance(value, str):
             return value
         assert self._shown is not None
-        field = self._field(column)
-        text = number(value, self._measure(row, field), self._shown[1].settings, digits)
+        field = self._column_field(column)
+        text = format_number(value, self._cell_measure(row, field), self._shown[1].settings, digits)
         return text
 
     def _formula_unit(self, value: Any, row: int, column: int) -> str:
-        """Return the unit of a formula if its column shows another one; numbers in formulas are SI."""
-        if not isinstance(value, str) or self.options_at(column):
+        """Return the SI unit of a formula if its column shows another unit; numbers in formulas are SI."""
+        if not isinstance(value, str) or self.column_choices(column):
             return ""
         assert self._shown is not None
-        measure = self._measure(row, self._field(column))
+        measure = self._cell_measure(row, self._column_field(column))
         symbol = SI.get(measure.dimension) or DERIVED.get(measure.dimension, "")
-        shown = measure.display(self._shown[1].settings).symbol
+        shown = measure.display_unit(self._shown[1].settings).symbol
         return f" [{symbol}]" if symbol and symbol != shown else ""
 
-    def _tip(self, value: Any, row: int, column: int) -> str:
+    def _cell_tip(self, value: Any, row: int, column: int) -> str:
         if value is None:
             return "none"
-        if self.options_at(column):
+        if self.column_choices(column):
             return str(value)
         assert self._shown is not None
-        context, field = self._shown[1], self._field(column)
-        worth = value_in(value, context.values)
-        text = "" if worth is None else quantity(worth, self._measure(row, field), context.settings, 12)
+        context, field = self._shown[1], self._column_field(column)
+        worth = evaluate_value(value, context.values)
+        text = "" if worth is None else format_quantity(worth, self._cell_measure(row, field), context.settings, 12)
         if isinstance(value, str):
             text = f"{value}{self._formula_unit(value, row, column)} = {text}"
-        if self._is_variable(row, self.columns[column]):
-            return f"{text}\nAdded to the joint coordinate {self._variable_name(row)}"
+        if self._is_joint_variable(row, self.columns[column]):
+            return f"{text}\nAdded to the joint coordinate {self._joint_variable_name(row)}"
         return text
 
-    def _is_variable(self, row: int, name: str) -> bool:
+    def _is_joint_variable(self, row: int, name: str) -> bool:
         if self.type is not DHRow or row >= len(self.value):
             return False
         return name == ("theta" if self.value[row].kind == "revolute" else "d")
 
-    def _variable_name(self, row: int) -> str:
+    def _joint_variable_name(self, row: int) -> str:
         return str(self.value[row].variable or f"q{row + 1}")
 
-    def _field(self, column: int) -> Field:
-        return next(field for field in fields_of(self.type) if field.name == self.columns[column])
+    def _column_field(self, column: int) -> Field:
+        return next(field for field in declared_fields(self.type) if field.name == self.columns[column])
 
-    def _measure(self, row: int, field: Field) -> Measure:
+    def _cell_measure(self, row: int, field: Field) -> Measure:
         assert isinstance(field.kind, ScalarKind)
         assert self._shown is not None
         element = self.value[row] if row < len(self.value) else self.type()
-        return self._shown[1].inside(element).measure(field, row)
+        return self._shown[1].nested_context(element).field_measure(field, row)
 
-    def _get(self, row: int, name: str) -> Any:
+    def _field_value(self, row: int, name: str) -> Any:
         return getattr(self.value[row], name) if row < len(self.value) else None
 
     # --------------------------------------------------------------------------- editing
 
-    def options_at(self, column: int) -> tuple[str, ...]:
+    def column_choices(self, column: int) -> tuple[str, ...]:
         """Return the choices of a column; () if it holds numbers."""
-        kind = self._field(column).kind
+        kind = self._column_field(column).kind
         return kind.options if isinstance(kind, ChoiceKind) else ()
 
     def text_to_edit(self, row: int, column: int) -> str:
-        """Return the text with which a cell's editor begins: a refused text, or the value in full."""
+        """Return the text with which editing of a cell begins: the refused text, or the value with all digits."""
         name = self.columns[column]
         refused = self.refused.get((row, name))
-        return refused[0] if refused else self._text(self._get(row, name), row, column, 12)
+        return refused[0] if refused else self._cell_text(self._field_value(row, name), row, column, 12)
 
-    def take(self, row: int, column: int, text: str) -> None:
-        """Commit the text typed in a cell; a refused text stays in red, with the reason beneath the table."""
+    def commit_cell(self, row: int, column: int, text: str) -> None:
+        """Commit the text typed into a cell; a refused text stays in red, with the reason below the table."""
         name = self.columns[column]
         try:
-            problem = self.put(row, name, self._read(row, column, text))
+            problem = self.commit_field(row, name, self._parse_cell(row, column, text))
         except KinetostatError as error:
             problem = f"{error.what} {error.remedy}".strip()
         if problem:
@@ -377,65 +388,69 @@ class TableEditor(FieldEditor):
             self.refused.pop((row, name), None)
         if row < self.table.rowCount():
             self._fill_cell(row, column)
-        self._explain()
+        self._show_refusal()
 
     def clear_cell(self, row: int, column: int) -> None:
         """Reset a cell to its default."""
-        field = self._field(column)
-        if self._shown is not None and not self._shown[1].read_only and self._get(row, field.name) != field.default:
+        field = self._column_field(column)
+        if (
+            self._shown is not None
+            and not self._shown[1].read_only
+            and self._field_value(row, field.name) != field.default
+        ):
             self.refused.pop((row, field.name), None)
-            problem = self.put(row, field.name, field.default)
-            self.explain(problem, "error" if problem else "")
+            problem = self.commit_field(row, field.name, field.default)
+            self.show_note(problem, "error" if problem else "")
 
-    def _open_menu(self, point: QPoint) -> None:
+    def _open_cell_menu(self, point: QPoint) -> None:
         index = self.table.indexAt(point)
         if index.isValid():
-            menu = self.menu_at(index.row(), index.column())
+            menu = self.cell_menu(index.row(), index.column())
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.popup(self.table.viewport().mapToGlobal(point))
 
-    def menu_at(self, row: int, column: int) -> QMenu:
+    def cell_menu(self, row: int, column: int) -> QMenu:
         """Return the menu of actions on the number in a cell."""
         menu = QMenu(self)
         assert self._shown is not None
         context, name = self._shown[1], self.columns[column]
-        value = self._get(row, name)
-        if context.read_only or value is None or self.options_at(column):
+        value = self._field_value(row, name)
+        if context.read_only or value is None or self.column_choices(column):
             return menu
-        worth = value_in(value, context.values)
+        worth = evaluate_value(value, context.values)
         if isinstance(value, str) and worth is not None:
-            text = quantity(worth, self._measure(row, self._field(column)), context.settings)
-            menu.addAction(f"Replace the formula by {text}", lambda: self.put(row, name, worth))
+            text = format_quantity(worth, self._cell_measure(row, self._column_field(column)), context.settings)
+            menu.addAction(f"Replace the formula with {text}", lambda: self.commit_field(row, name, worth))
         promote, suggest, path = context.promote, context.suggest, f"{self.path}.{row}.{name}"
         if promote is not None and suggest is not None:
-            menu.addAction(f"Make it the parameter “{suggest(path)}”", lambda: promote(path))
+            menu.addAction(f"Turn it into the parameter “{suggest(path)}”", lambda: promote(path))
         menu.addAction("Reset to the default", lambda: self.clear_cell(row, column))
         return menu
 
-    def _explain(self) -> None:
+    def _show_refusal(self) -> None:
         reason = next(iter(self.refused.values()), ("", ""))[1]
-        self.explain(reason, "error" if reason else "")
+        self.show_note(reason, "error" if reason else "")
 
-    def _read(self, row: int, column: int, text: str) -> Value | None:
-        if self.options_at(column):
+    def _parse_cell(self, row: int, column: int, text: str) -> Value | None:
+        if self.column_choices(column):
             return text
         assert self._shown is not None
-        context, field = self._shown[1], self._field(column)
+        context, field = self._shown[1], self._column_field(column)
         assert isinstance(field.kind, ScalarKind)
         if field.kind.optional and not text.strip():
             return None
-        if self._is_variable(row, field.name):
-            offset = _constant_offset(text, self._variable_name(row))
+        if self._is_joint_variable(row, field.name):
+            offset = _joint_variable_offset(text, self._joint_variable_name(row))
             if offset is not None:
                 return offset
-        return read(text, self._measure(row, field), context.settings, context.values)
+        return read(text, self._cell_measure(row, field), context.settings, context.values)
 
-    def put(self, row: int, name: str, value: Any, gesture: object = None) -> str:
+    def commit_field(self, row: int, name: str, value: Any, gesture: object = None) -> str:
         """Commit one cell."""
         items = list(self.value)
         while len(items) <= row:
             items.append(self.type())
-        new, problem = replaced(items[row], name, value)
+        new, problem = replace_field(items[row], name, value)
         if problem:
             return problem
         items[row] = new
@@ -444,8 +459,8 @@ class TableEditor(FieldEditor):
         return self.commit(tuple(items), gesture or object())
 
 
-def _constant_offset(text: str, variable: str) -> Value | None:
-    """Return the constant of an entry such as "q1 + 90 deg", the way textbooks write the joint variable's column."""
+def _joint_variable_offset(text: str, variable: str) -> Value | None:
+    """Return the constant in an entry such as "q1 + 90 deg", as textbooks write the joint variable of a DH row."""
     try:
         return split_offset(text, variable)
     except KinetostatError:

@@ -1,4 +1,4 @@
-"""Editors of texts: names, single lines, multi-line notes, files, colours."""
+"""Editors for text: names, single lines, multi-line notes, files and colours."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QIcon, QKeyEvent, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QColorDialog, QFileDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, QToolButton, QWidget
 
-from app.document.opening import every_pattern, mesh_filter, signal_filter
-from app.plain_text import as_tip
+from app.document.opening import mesh_filter, readable_patterns, signal_filter
+from app.plain_text import escape_tip
 from app.preferences.icons import icon
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor
-from app.widgets.plain_keys import FieldKeys
+from app.widgets.plain_keys import TextFieldKeyFilter
 from core.errors import ModelError
 from core.model import Driver, Figures, Mesh, SubAssembly
 from core.model.fields import Element, Field
 
 
-class Line(QLineEdit):
-    """Text field in which Escape discards typed or refused text."""
+class CancellableLineEdit(QLineEdit):
+    """Line edit in which Escape discards typed or refused text."""
 
     taken_back = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.kept = ""
-        FieldKeys(self, self.edited)
+        TextFieldKeyFilter(self, self.has_edited_text)
 
-    def edited(self) -> bool:
-        """Return True if the text differs from the value."""
+    def has_edited_text(self) -> bool:
+        """Return True if the text differs from the committed value."""
         return self.isModified() or self.text() != self.kept
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self.edited():
+        if event.key() == Qt.Key.Key_Escape and self.has_edited_text():
             self.setText(self.kept)
             self.setModified(False)
             self.taken_back.emit()
@@ -49,9 +49,9 @@ class TextEditor(FieldEditor):
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
-        self.line = Line(self)
-        self.line.editingFinished.connect(self._finish)
-        self.line.taken_back.connect(self.forget)
+        self.line = CancellableLineEdit(self)
+        self.line.editingFinished.connect(self._commit_text)
+        self.line.taken_back.connect(self.discard_text)
         self.row = QHBoxLayout()
         self.row.setContentsMargins(0, 0, 0, 0)
         self.row.setSpacing(2)
@@ -65,7 +65,7 @@ class TextEditor(FieldEditor):
         self.show_text(value)
 
     def show_text(self, text: str) -> None:
-        """Show a text; text being typed or refused stays until the value itself changes."""
+        """Show a text; text being typed or refused stays until the committed value changes."""
         changed = text != self.line.kept
         self.line.kept = text
         if changed or not (self.line.isModified() or self.problem):
@@ -73,30 +73,30 @@ class TextEditor(FieldEditor):
             self.line.setText(text)
             self.line.setCursorPosition(0)
             self.line.setModified(False)
-            self.explain("")
+            self.show_note("")
 
-    def forget(self) -> None:
+    def discard_text(self) -> None:
         self.problem = ""
         self.line.setModified(False)
         self.show_text(self.line.kept)
 
-    def value_of(self, text: str) -> object:
-        """Convert a text to the field's value; raises ModelError."""
+    def parse_value(self, text: str) -> object:
+        """Convert the typed text to the field's value; raises ModelError."""
         return text.strip()
 
-    def _finish(self) -> None:
+    def _commit_text(self) -> None:
         if not self.line.isModified():
             return
         text = self.line.text()
         self.line.setModified(False)
         try:
-            value = self.value_of(text)
+            value = self.parse_value(text)
         except ModelError as error:
             self.problem = f"{error.what} {error.remedy}"
-            self.explain(self.problem, "error")
+            self.show_note(self.problem, "error")
             return
         self.problem = ""
-        self.problem = self.attempt(value)
+        self.problem = self.try_commit(value)
         if self.problem:
             self.line.setText(text)
         else:
@@ -106,15 +106,15 @@ class TextEditor(FieldEditor):
 def file_filter(owner: type) -> str:
     """Return the default filter of the file dialog for a field of an element type."""
     if owner is SubAssembly:
-        return f"Machines ({every_pattern()})"
+        return f"Machines ({readable_patterns()})"
     if owner is Figures:
         return f"Shapes {mesh_filter().partition(' ')[2].removesuffix(')')} *.txt *.m)"
     filters = {Mesh: mesh_filter, Driver: signal_filter}
     return filters[owner]() if owner in filters else "Pictures (*.png *.jpg *.jpeg *.bmp)"
 
 
-EMPTY: dict[type, str] = {Figures: "the program's own"}
-"""Meaning of an empty file field, by element type."""
+EMPTY: dict[type, str] = {Figures: "the built-in shapes"}
+"""Placeholder text of an empty file field, by element type."""
 
 
 class FileEditor(TextEditor):
@@ -132,18 +132,18 @@ class FileEditor(TextEditor):
         super().show_value(value, owner, context)
         self._origin = context.model.origin
         self.button.setEnabled(not context.read_only)
-        self.line.setToolTip(as_tip(value or self.field.help))
+        self.line.setToolTip(escape_tip(value or self.field.help))
 
     def _browse(self) -> None:
         first = file_filter(self.owner)
         dialog = QFileDialog(self, "Choose a file", str(Path(self._origin).parent), f"{first};;All files (*)")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self.take)
+        dialog.fileSelected.connect(self.commit_file)
         dialog.open()
 
-    def take(self, path: str) -> None:
-        """Commit a chosen file, relative to the model's file if it is in or below its folder."""
-        self.attempt(stored_path(self._origin, path))
+    def commit_file(self, path: str) -> None:
+        """Commit the chosen file; its path is relative to the model's file if it is in or below its folder."""
+        self.try_commit(stored_path(self._origin, path))
 
 
 def stored_path(origin: str, path: str) -> str:
@@ -165,14 +165,14 @@ def color_text(color: tuple[float, ...] | None) -> str:
 
 
 class ColorEditor(TextEditor):
-    """Editor for a colour as #rrggbb(aa) or by name, with a swatch that opens a colour dialog; empty means the
-    default."""
+    """Editor for a colour, as #rrggbb(aa) or by name, with a swatch that opens a colour dialog; an empty field means
+    the default."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
         self.line.setPlaceholderText("default")
         self.button = QToolButton(self, toolTip="Choose a colour…")
-        self.button.clicked.connect(self._choose)
+        self.button.clicked.connect(self._open_color_dialog)
         self.row.insertWidget(0, self.button)
         self.value: tuple[float, ...] | None = None
 
@@ -180,10 +180,10 @@ class ColorEditor(TextEditor):
         self.value = value
         self.line.setReadOnly(context.read_only)
         self.button.setEnabled(not context.read_only)
-        self.button.setIcon(swatch(value))
+        self.button.setIcon(color_swatch(value))
         self.show_text(color_text(value))
 
-    def value_of(self, text: str) -> object:
+    def parse_value(self, text: str) -> object:
         text = text.strip()
         if not text:
             return None
@@ -193,20 +193,20 @@ class ColorEditor(TextEditor):
             return tuple(int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4, 6))
         named = QColor(text)
         if not named.isValid():
-            raise ModelError(f"'{text}' is not a colour.", remedy="Write #rrggbb, or a name such as orange.")
+            raise ModelError(f"'{text}' is not a colour.", remedy="Enter #rrggbb, or a name such as orange.")
         return (named.redF(), named.greenF(), named.blueF(), 1.0)
 
-    def _choose(self) -> None:
+    def _open_color_dialog(self) -> None:
         present = QColor.fromRgbF(*self.value) if self.value else QColor("#8899aa")
         dialog = QColorDialog(present, self)
         dialog.setOption(QColorDialog.ColorDialogOption.ShowAlphaChannel)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.colorSelected.connect(lambda color: self.attempt(color.getRgbF()))
+        dialog.colorSelected.connect(lambda color: self.try_commit(color.getRgbF()))
         dialog.open()
 
 
-def swatch(color: tuple[float, ...] | None, side: int = 16) -> QIcon:
-    """Return a small patch of a colour; a crossed one for the default."""
+def color_swatch(color: tuple[float, ...] | None, side: int = 16) -> QIcon:
+    """Return an icon filled with a colour; a crossed-out one for the default."""
     picture = QPixmap(side, side)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
@@ -231,12 +231,12 @@ class _NotesField(QPlainTextEdit):
         super().__init__(editor)
         self.editor = editor
         self.setTabChangesFocus(True)
-        FieldKeys(self, self.document().isModified)
-        self.document().documentLayout().documentSizeChanged.connect(self._fit)
-        self._fit()
+        TextFieldKeyFilter(self, self.document().isModified)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit_height)
+        self._fit_height()
 
-    def _fit(self, *_: object) -> None:
-        """Adapt the height to the number of lines, within bounds, without cutting a line."""
+    def _fit_height(self, *_: object) -> None:
+        """Adapt the height to the number of lines, within limits, without cutting off a line."""
         many = self.document().size().height() > NOTES_MOST  # its unit is a line
         policy = Qt.ScrollBarPolicy
         self.setVerticalScrollBarPolicy(policy.ScrollBarAsNeeded if many else policy.ScrollBarAlwaysOff)
@@ -248,23 +248,23 @@ class _NotesField(QPlainTextEdit):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        self._fit_height()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:
-            self.editor.finish()
+            self.editor.commit_text()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
         if control and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.editor.finish()
+            self.editor.commit_text()
         else:
             super().keyPressEvent(event)
 
 
 class NotesEditor(FieldEditor):
-    """Editor for multi-line text; committed with Ctrl+Enter or when leaving the field."""
+    """Editor for multi-line text, committed with Ctrl+Enter or when the field loses the focus."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
@@ -282,11 +282,11 @@ class NotesEditor(FieldEditor):
                 self.box.setPlainText(value)
             self.box.document().setModified(False)
 
-    def forget(self) -> None:
+    def discard_text(self) -> None:
         self.box.document().setModified(False)
 
-    def finish(self) -> None:
+    def commit_text(self) -> None:
         """Commit the typed text."""
         text = self.box.toPlainText()
         if text != self.value:
-            self.attempt(text)
+            self.try_commit(text)

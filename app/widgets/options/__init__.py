@@ -1,1 +1,1 @@
-"""Forms for the options of functions."""
+"""Forms for the options of catalogue functions."""

@@ -1,4 +1,4 @@
-"""Editors of numeric options: a single number, a vector, one number per coordinate, ranges; and the base class of all
+"""Editors for numeric options (a single number, a vector, one number per coordinate, ranges), and the base class of all
 editors for function options.
 
 An editor's `value()` is what the catalogue takes (SI numbers, formulas as text, names) and what settings can remember.
@@ -13,22 +13,22 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QSpinBox, QToolButton, QVBoxLayout, QWidget
 
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.preferences.icons import icon
-from app.widgets.fields.choice_editors import Combo
+from app.widgets.fields.choice_editors import NarrowCombo
 from app.widgets.label import Label
-from app.widgets.panel_parts import tool_button
-from app.widgets.plain_keys import FieldEnds
+from app.widgets.panel_parts import create_icon_button
+from app.widgets.plain_keys import SpinBoxKeyFilter
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure, Units
-from core.analysis.sweep import coordinate_aliases, dimension_of, value_of
+from core.analysis.sweep import coordinate_aliases, variable_dimension, variable_value
 from core.functions.context import Context
 from core.functions.options import DIVISIONS, MAX_DIVISIONS, Number, Option, Ranges, SymbolValues, Values, Vector
 from core.functions.subjects.dynamics import speed_dimensions
 
 
 class OptionEditor(QWidget):
-    """Edits one option. Emits `changed` after every edit of the user."""
+    """Editor for one option. Emits `changed` after every edit by the user."""
 
     changed = Signal()
     labelled = True
@@ -37,15 +37,15 @@ class OptionEditor(QWidget):
     def __init__(self, option: Option, context: Callable[[], Context], units: Units) -> None:
         super().__init__()
         self.option, self.context, self.units = option, context, units
-        self.setToolTip(as_tip(option.help))
+        self.setToolTip(escape_tip(option.help))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
         self.row = row
-        self.build()
+        self.build_widgets()
         self.show_value(option.default)
 
-    def build(self) -> None:
+    def build_widgets(self) -> None:
         """Create the widgets."""
 
     def value(self) -> Any:
@@ -55,17 +55,17 @@ class OptionEditor(QWidget):
     def show_value(self, value: Any) -> None:
         """Show a value without emitting a change."""
 
-    def forget(self) -> None:
-        """Discard what was chosen or typed; the default is shown."""
+    def reset_value(self) -> None:
+        """Discard what the user chose or typed, and show the default."""
         for edit in self.findChildren(QuantityEdit):
-            edit.forget()
+            edit.discard_text()
         self.show_value(self.option.default)
 
     def refresh(self) -> None:
-        """Update names and numbers after a change of machine or units."""
+        """Update names and numbers after a change of the machine or the units."""
 
     def problem(self) -> str:
-        """Return why the editor's contents are not valid; '' if they are."""
+        """Return the reason why the content of the editor is invalid; '' if it is valid."""
         self.value()
         return next((edit.problem for edit in self.findChildren(QuantityEdit) if edit.problem), "")
 
@@ -75,29 +75,29 @@ _FORCES = {"angular_velocity": "torque", "velocity": "force"}
 
 
 class NumbersEditor(OptionEditor):
-    """One or several numbers, each with its unit; formulas are allowed."""
+    """Editor for one or several numbers, each with its unit; formulas are allowed."""
 
     option: Number | Vector
 
-    def build(self) -> None:
+    def build_widgets(self) -> None:
         labels = self.option.labels if isinstance(self.option, Vector) else ("",)
         optional = self.option.default is None
         measure = Measure(self.option.dimension)
         self._edits = []
         for label in labels:
-            edit = QuantityEdit(measure, self.units, lambda _v, _g: self._edited(), optional=optional)
+            edit = QuantityEdit(measure, self.units, lambda _v, _g: self._on_edited(), optional=optional)
             edit.setPlaceholderText(label)
-            edit.setToolTip(as_tip(f"{label}: {self.option.help}" if label else self.option.help))
+            edit.setToolTip(escape_tip(f"{label}: {self.option.help}" if label else self.option.help))
             self._edits.append(edit)
             self.row.addWidget(edit)
 
-    def _edited(self) -> str:
+    def _on_edited(self) -> str:
         self.changed.emit()
         return ""
 
     def value(self) -> Any:
         for edit in self._edits:
-            edit.finish()
+            edit.commit_text()
         values = [edit.value for edit in self._edits]
         if isinstance(self.option, Number):
             return values[0]
@@ -112,15 +112,15 @@ class NumbersEditor(OptionEditor):
 
     def refresh(self) -> None:
         for edit in self._edits:
-            edit.refresh()
+            edit.refresh_text()
 
 
-class ValuesEditor(OptionEditor):
-    """One number per coordinate or speed; an empty field gives none."""
+class CoordinateValuesEditor(OptionEditor):
+    """Editor with one number per coordinate or speed; an empty field gives no value."""
 
     option: Values
 
-    def build(self) -> None:
+    def build_widgets(self) -> None:
         self._grid = QGridLayout()
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(3)
@@ -130,14 +130,14 @@ class ValuesEditor(OptionEditor):
 
     def refresh(self) -> None:
         context = self.context()
-        names, dimensions = self.option.names(context), _dimensions(self.option, context)
+        names, dimensions = self.option.selectable_names(context), _coordinate_dimensions(self.option, context)
         if list(self._edits) != list(names):
             kept = self.value()
             while (item := self._grid.takeAt(0)) is not None:
                 item.widget().deleteLater()
             self._edits = {}
             for row, (name, dimension) in enumerate(zip(names, dimensions, strict=True)):
-                edit = QuantityEdit(Measure(dimension), self.units, lambda _v, _g: self._edited(), optional=True)
+                edit = QuantityEdit(Measure(dimension), self.units, lambda _v, _g: self._on_edited(), optional=True)
                 label = Label(name)
                 label.setProperty("muted", True)
                 self._grid.addWidget(label, row, 0)
@@ -146,16 +146,16 @@ class ValuesEditor(OptionEditor):
             self.show_value(kept)
         follows = self.option.rate > 0 and context.mech.constrained
         for edit in self._edits.values():
-            edit.setPlaceholderText("follows" if follows else "" if self.option.rate == 0 else "0")
-            edit.refresh()
+            edit.setPlaceholderText("dependent" if follows else "" if self.option.rate == 0 else "0")
+            edit.refresh_text()
 
-    def _edited(self) -> str:
+    def _on_edited(self) -> str:
         self.changed.emit()
         return ""
 
     def value(self) -> dict[str, Any]:
         for edit in self._edits.values():
-            edit.finish()
+            edit.commit_text()
         return {name: edit.value for name, edit in self._edits.items() if edit.value is not None}
 
     def show_value(self, value: Any) -> None:
@@ -164,59 +164,59 @@ class ValuesEditor(OptionEditor):
             edit.show_value(given.get(name))
 
 
-class SymbolsEditor(OptionEditor):
-    """One field per symbol that needs a value; typed values are kept while another file is tried."""
+class SymbolValuesEditor(OptionEditor):
+    """Editor with one field per symbol that needs a value; typed values are kept when another file is selected."""
 
     option: SymbolValues
 
-    def build(self) -> None:
+    def build_widgets(self) -> None:
         self._grid = QGridLayout()
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(3)
-        self._none = Label("every symbol has a value")
+        self._none = Label("All symbols have values")
         self._none.setProperty("muted", True)
         self.row.addWidget(self._none)
         self.row.addLayout(self._grid)
         self._edits: dict[str, QuantityEdit] = {}
         self._typed: dict[str, float] = {}
 
-    def follow(self, options: dict[str, Any]) -> None:
+    def show_undefined_symbols(self, options: dict[str, Any]) -> None:
         """Show fields for the symbols that the other options leave undefined."""
         context = self.context()
         needed = self.option.needed(context, options)
-        self._keep()
+        self._store_typed_values()
         if list(self._edits) != list(needed):
             while (item := self._grid.takeAt(0)) is not None:
                 item.widget().hide()
                 item.widget().deleteLater()
-            self._edits = {name: self._field(row, name) for row, name in enumerate(needed)}
+            self._edits = {name: self._build_field(row, name) for row, name in enumerate(needed)}
         for name, edit in self._edits.items():
             assumed = needed[name]
-            edit.setPlaceholderText("needed" if assumed is None else f"{assumed:g} assumed")
+            edit.setPlaceholderText("required" if assumed is None else f"default {assumed:g}")
             edit.show_value(self._typed.get(name))
         self._none.setVisible(not needed)
 
-    def _field(self, row: int, name: str) -> QuantityEdit:
-        edit = QuantityEdit(Measure(), self.units, lambda _v, _g: self._edited(), optional=True)
+    def _build_field(self, row: int, name: str) -> QuantityEdit:
+        edit = QuantityEdit(Measure(), self.units, lambda _v, _g: self._on_edited(), optional=True)
         label = Label(name)
         label.setProperty("muted", True)
         self._grid.addWidget(label, row, 0)
         self._grid.addWidget(edit, row, 1)
         return edit
 
-    def _keep(self) -> None:
+    def _store_typed_values(self) -> None:
         for name, edit in self._edits.items():
-            edit.finish()
+            edit.commit_text()
             self._typed.pop(name, None)
             if edit.value is not None:
                 self._typed[name] = edit.value  # type: ignore[assignment]
 
-    def _edited(self) -> str:
+    def _on_edited(self) -> str:
         self.changed.emit()
         return ""
 
     def value(self) -> dict[str, Any]:
-        self._keep()
+        self._store_typed_values()
         return {name: value for name, value in self._typed.items() if name in self._edits or not self._edits}
 
     def show_value(self, value: Any) -> None:
@@ -225,7 +225,7 @@ class SymbolsEditor(OptionEditor):
             edit.show_value(self._typed.get(name))
 
 
-def _dimensions(option: Values, context: Context) -> list[str]:
+def _coordinate_dimensions(option: Values, context: Context) -> list[str]:
     if option.of == "coordinates":
         return [coordinate.dimension for coordinate in context.mech.coordinates]
     speeds = list(speed_dimensions(context))
@@ -234,11 +234,11 @@ def _dimensions(option: Values, context: Context) -> list[str]:
 
 
 class RangesEditor(OptionEditor):
-    """A list of ranges: name, start, stop, divisions; rows can be added and removed."""
+    """Editor for a list of ranges: name, start, stop, divisions; rows can be added and removed."""
 
     option: Ranges
 
-    def build(self) -> None:
+    def build_widgets(self) -> None:
         self._column = QVBoxLayout()
         self._column.setSpacing(3)
         self.row.addLayout(self._column)
@@ -247,25 +247,25 @@ class RangesEditor(OptionEditor):
         self._add.setIcon(icon("add"))
         self._add.setText("Add range")
         self._add.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._add.clicked.connect(self._add_next)
+        self._add.clicked.connect(self._add_default_range)
         self._column.addWidget(self._add)
 
-    def _add_next(self) -> None:
+    def _add_default_range(self) -> None:
         context = self.context()
         used = {row.name() for row in self._rows}
-        names = [name for name in self.option.names(context) if name not in used]
+        names = [name for name in self.option.selectable_names(context) if name not in used]
         if names:
-            self._append((names[0], *_default_range(context, names[0]), DIVISIONS))
+            self._append_row((names[0], *_default_range(context, names[0]), DIVISIONS))
             self.changed.emit()
 
-    def _append(self, item: Any) -> None:
+    def _append_row(self, item: Any) -> None:
         row = _RangeRow(self, item)
         row.changed.connect(self.changed)
-        row.removed.connect(lambda: self._remove(row))
+        row.removed.connect(lambda: self._remove_row(row))
         self._rows.append(row)
         self._column.insertWidget(self._column.count() - 1, row)
 
-    def _remove(self, row: _RangeRow) -> None:
+    def _remove_row(self, row: _RangeRow) -> None:
         self._rows.remove(row)
         row.hide()
         row.deleteLater()
@@ -279,10 +279,10 @@ class RangesEditor(OptionEditor):
             row.hide()
             row.deleteLater()
         self._rows = []
-        names = self.option.names(self.context())
+        names = self.option.selectable_names(self.context())
         for item in value or ():
             if item[0] in names:
-                self._append(item)
+                self._append_row(item)
 
     def refresh(self) -> None:
         for row in self._rows:
@@ -290,7 +290,7 @@ class RangesEditor(OptionEditor):
 
 
 class _RangeRow(QWidget):
-    """name | start | stop | divisions | remove, on two lines so that it fits a narrow dock."""
+    """Row with name, start, stop, divisions and a remove button, on two lines so that it fits into a narrow dock."""
 
     changed = Signal()
     removed = Signal()
@@ -299,24 +299,24 @@ class _RangeRow(QWidget):
         super().__init__()
         self._owner = owner
         name, start, stop, divisions = (*item, DIVISIONS)[:4]
-        self._name = Combo()
+        self._name = NarrowCombo()
         self._name.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._name.addItems(list(owner.option.names(owner.context())))
+        self._name.addItems(list(owner.option.selectable_names(owner.context())))
         self._name.setCurrentText(name)
         self._name.activated.connect(self._on_renamed)
         self._ends = [QuantityEdit(Measure(), owner.units, lambda _v, _g: self._on_edited()) for _ in range(2)]
-        self._measure()
+        self._update_units()
         for edit, value, what in zip(self._ends, (start, stop), ("Start", "Stop"), strict=True):
-            edit.setToolTip(as_tip(what))
+            edit.setToolTip(escape_tip(what))
             edit.show_value(value)
         self._divisions = QSpinBox()
-        FieldEnds(self._divisions)
+        SpinBoxKeyFilter(self._divisions)
         self._divisions.setRange(1, MAX_DIVISIONS)
         self._divisions.setValue(int(divisions))
         self._divisions.setSuffix(" div.")
         self._divisions.setToolTip("Number of divisions: n divisions give n + 1 poses")
         self._divisions.valueChanged.connect(self.changed)
-        remove = tool_button("close", "Remove this range", self.removed.emit)
+        remove = create_icon_button("close", "Remove this range", self.removed.emit)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 4)
         grid.setSpacing(3)
@@ -333,23 +333,23 @@ class _RangeRow(QWidget):
 
     def value(self) -> tuple[Any, ...]:
         for edit in self._ends:
-            edit.finish()
+            edit.commit_text()
         return (self.name(), self._ends[0].value, self._ends[1].value, self._divisions.value())
 
     def refresh(self) -> None:
         for edit in self._ends:
-            edit.refresh()
+            edit.refresh_text()
 
-    def _measure(self) -> None:
+    def _update_units(self) -> None:
         context = self._owner.context()
         for edit in self._ends:
-            edit.measure = Measure(dimension_of(context.model, context.mech, self.name()))
+            edit.measure = Measure(variable_dimension(context.model, context.mech, self.name()))
 
     def _on_renamed(self) -> None:
-        self._measure()
+        self._update_units()
         for edit, value in zip(self._ends, _default_range(self._owner.context(), self.name()), strict=True):
             edit.show_value(value)
-            edit.refresh()
+            edit.refresh_text()
         self.changed.emit()
 
     def _on_edited(self) -> str:
@@ -358,9 +358,9 @@ class _RangeRow(QWidget):
 
 
 def _default_range(context: Context, name: str) -> tuple[float, float]:
-    """Return a sensible default range: from the present value over a quarter of the remaining range to the limit."""
-    now = value_of(context.model, context.mech, context.q, context.p, name)
-    dimension = dimension_of(context.model, context.mech, name)
+    """Return a default range: from the present value over a quarter of the remaining range up to the limit."""
+    now = variable_value(context.model, context.mech, context.q, context.p, name)
+    dimension = variable_dimension(context.model, context.mech, name)
     width = {"angle": math.pi / 2.0, "length": 0.1}.get(dimension, 0.5 * abs(now) or 1.0)
     bounds: dict[str, tuple[Any, Any]] = {c.name: (c.lower, c.upper) for c in context.mech.coordinates}
     bounds |= {p.name: (p.minimum, p.maximum) for p in context.model.parameters}

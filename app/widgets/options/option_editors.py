@@ -1,4 +1,4 @@
-"""Editors of function options, one class per kind of option; forms are made of them."""
+"""Editors for function options, one class per kind of option; forms are built from them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QMenu, QSpinBox, QToolButton
 
-from app.plain_text import as_entry, as_tip
-from app.widgets.fields.choice_editors import Combo
-from app.widgets.options.number_options import NumbersEditor, OptionEditor, RangesEditor, SymbolsEditor, ValuesEditor
-from app.widgets.options.signal_options import SignalsEditor
-from app.widgets.panel_parts import tool_button
-from app.widgets.plain_keys import FieldEnds
+from app.plain_text import escape_entry, escape_tip
+from app.widgets.fields.choice_editors import NarrowCombo
+from app.widgets.options.number_options import (
+    CoordinateValuesEditor,
+    NumbersEditor,
+    OptionEditor,
+    RangesEditor,
+    SymbolValuesEditor,
+)
+from app.widgets.options.signal_options import SignalNamesEditor
+from app.widgets.panel_parts import create_icon_button
+from app.widgets.plain_keys import SpinBoxKeyFilter
 from app.widgets.quantities.quantity_text import Units
 from core.functions.context import Context
 from core.functions.options import (
@@ -42,15 +48,15 @@ from resources import is_example
 ARROW = 40
 """Width of a combo box in addition to its text, pixels."""
 WIDEST = 236
-"""Largest width that a combo box requests, pixels, as available in a narrow panel."""
+"""Largest width that a combo box requests, in pixels: the width available in a narrow panel."""
 
 
 class FlagEditor(OptionEditor):
-    """A check box with the option's title."""
+    """Check box labelled with the option's title."""
 
     labelled = False
 
-    def build(self) -> None:
+    def build_widgets(self) -> None:
         self._box = QCheckBox(self.option.title)
         self._box.clicked.connect(self.changed)
         self.row.addWidget(self._box)
@@ -63,14 +69,14 @@ class FlagEditor(OptionEditor):
 
 
 class ChoiceEditor(OptionEditor):
-    """A combo box of the choices."""
+    """Combo box of the choices."""
 
     option: Choice
 
-    def build(self) -> None:
-        self._combo = Combo()
+    def build_widgets(self) -> None:
+        self._combo = NarrowCombo()
         for choice in self.option.choices:
-            self._combo.addItem(self.option.title_of(choice), choice)
+            self._combo.addItem(self.option.choice_label(choice), choice)
         widths = [
             self._combo.fontMetrics().horizontalAdvance(self._combo.itemText(k)) for k in range(self._combo.count())
         ]
@@ -86,13 +92,13 @@ class ChoiceEditor(OptionEditor):
 
 
 class IntegerEditor(OptionEditor):
-    """A spin box."""
+    """Spin box for an integer."""
 
     option: Integer
 
-    def build(self) -> None:
+    def build_widgets(self) -> None:
         self._box = QSpinBox()
-        FieldEnds(self._box)
+        SpinBoxKeyFilter(self._box)
         self._box.setRange(self.option.minimum, self.option.maximum)
         self._box.valueChanged.connect(self.changed)
         self.row.addWidget(self._box)
@@ -108,10 +114,10 @@ class IntegerEditor(OptionEditor):
 
 
 class _NameOptionEditor(OptionEditor):
-    """A combo box of names; the first entry stands for an empty value."""
+    """Combo box of names; the first entry represents an empty value."""
 
-    def build(self) -> None:
-        self._combo = Combo()
+    def build_widgets(self) -> None:
+        self._combo = NarrowCombo()
         self._combo.activated.connect(self.changed)
         self.row.addWidget(self._combo)
         self.refresh()
@@ -124,13 +130,13 @@ class _NameOptionEditor(OptionEditor):
 
 
 class FrameEditor(_NameOptionEditor):
-    """A combo box of bodies and frames; the first entry means the tool (or the world)."""
+    """Combo box of bodies and frames; the first entry means the tool (or the world)."""
 
     option: FrameName
 
     def refresh(self) -> None:
         context, chosen = self.context(), self.value()
-        names = self.option.names(context)
+        names = self.option.selectable_names(context)
         self._combo.clear()
         if self.option.fallback == "tool":
             self._combo.addItem(f"Tool ({context.tool})", "")
@@ -143,12 +149,12 @@ class FrameEditor(_NameOptionEditor):
 
 
 class ElementEditor(_NameOptionEditor):
-    """A combo box of the elements of a collection; the first entry means none."""
+    """Combo box of the elements of a collection; the first entry means none."""
 
     option: ElementName
 
     def refresh(self) -> None:
-        names, chosen = self.option.names(self.context()), self.value()
+        names, chosen = self.option.selectable_names(self.context()), self.value()
         self._combo.clear()
         self._combo.addItem(self.option.none, "")
         for name in names:
@@ -158,9 +164,9 @@ class ElementEditor(_NameOptionEditor):
 
 
 class TextEditor(OptionEditor):
-    """A line of text: names separated by commas, or free text."""
+    """Line edit for names separated by commas, or for free text."""
 
-    def build(self) -> None:
+    def build_widgets(self) -> None:
         self._line = QLineEdit()
         self._line.editingFinished.connect(self.changed)
         self.row.addWidget(self._line)
@@ -179,11 +185,11 @@ class TextEditor(OptionEditor):
 
 
 class _PathOptionEditor(OptionEditor):
-    """A path with a button next to it."""
+    """Line edit for a path, with a button next to it."""
 
     option: OutputFile | InputFile
 
-    def _build(self, button: QToolButton) -> None:
+    def _build_row(self, button: QToolButton) -> None:
         self._line = QLineEdit()
         self._line.setPlaceholderText("none")
         self._line.editingFinished.connect(self.changed)
@@ -194,80 +200,82 @@ class _PathOptionEditor(OptionEditor):
         return self._line.text().strip()
 
     @property
-    def patterns(self) -> str:
-        """Return the filter for suitable files, for a file dialog."""
+    def file_dialog_filter(self) -> str:
+        """Return the file dialog filter for suitable files."""
         return "Files ({})".format(" ".join(f"*{suffix}" for suffix in self.option.suffixes))
 
 
-def in_folder_of(model: Model, path: str) -> str:
-    """Return a path to start a file dialog with; relative paths are resolved against the folder of the machine's
+def dialog_start_path(model: Model, path: str) -> str:
+    """Return a path at which a file dialog starts; relative paths are resolved against the folder of the machine's
     file."""
     return str(Path(model.origin).parent / path) if model.origin and not is_example(Path(model.origin)) else path
 
 
 class FileEditor(_PathOptionEditor):
-    """A path and a button to choose it."""
+    """Line edit for a path, and a button that opens a file dialog."""
 
     option: OutputFile
 
-    def build(self) -> None:
-        self._build(tool_button("folder", "Choose a file", self._choose))
+    def build_widgets(self) -> None:
+        self._build_row(create_icon_button("folder", "Choose a file", self._open_file_dialog))
 
     def show_value(self, value: Any) -> None:
         self._line.setText(str(value or ""))
 
-    def _choose(self) -> None:
-        start = in_folder_of(self.context().model, self.value())
-        path, _ = QFileDialog.getSaveFileName(self, self.option.title, start, self.patterns)
+    def _open_file_dialog(self) -> None:
+        start = dialog_start_path(self.context().model, self.value())
+        path, _ = QFileDialog.getSaveFileName(self, self.option.title, start, self.file_dialog_filter)
         if path:
             self._line.setText(path)
             self.changed.emit()
 
 
 class FolderEditor(FileEditor):
-    """A path of a folder and a button to choose it."""
+    """Line edit for the path of a folder, and a button that opens a folder dialog."""
 
-    def _choose(self) -> None:
-        start = in_folder_of(self.context().model, self.value())
+    def _open_file_dialog(self) -> None:
+        start = dialog_start_path(self.context().model, self.value())
         if path := QFileDialog.getExistingDirectory(self, self.option.title, start):
             self._line.setText(path)
             self.changed.emit()
 
 
 class InputFileEditor(_PathOptionEditor):
-    """A path, a button to choose it, and a list of files near the machine's own."""
+    """Line edit for a path, a button that opens a file dialog, and a list of files near the machine's own."""
 
     option: InputFile
 
-    def build(self) -> None:
-        button = tool_button("folder", "Choose a file")
+    def build_widgets(self) -> None:
+        button = create_icon_button("folder", "Choose a file")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.menu = QMenu(button)
-        self.menu.aboutToShow.connect(self._fill)
+        self.menu.aboutToShow.connect(self._fill_file_menu)
         button.setMenu(self.menu)
-        self._build(button)
+        self._build_row(button)
 
     def show_value(self, value: Any) -> None:
         self._line.setText(str(value or ""))
-        self._line.setToolTip(as_tip(self._line.text() or self.option.help))
+        self._line.setToolTip(escape_tip(self._line.text() or self.option.help))
 
-    def _fill(self) -> None:
+    def _fill_file_menu(self) -> None:
         self.menu.clear()
         for path in self.option.near(self.context()):
-            entry = self.menu.addAction(as_entry(Path(path).name), lambda path=path: self._take(path))
-            entry.setToolTip(as_tip(path))
+            entry = self.menu.addAction(escape_entry(Path(path).name), lambda path=path: self._set_path(path))
+            entry.setToolTip(escape_tip(path))
         self.menu.addSeparator()
-        self.menu.addAction("Choose a file…", self._choose)
-        self.menu.addAction("None", lambda: self._take("")).setEnabled(bool(self.value()))
+        self.menu.addAction("Choose a file…", self._open_file_dialog)
+        self.menu.addAction("None", lambda: self._set_path("")).setEnabled(bool(self.value()))
 
-    def _choose(self) -> None:
+    def _open_file_dialog(self) -> None:
         near = next(iter(self.option.near(self.context())), "")
-        start = self.value() or (str(Path(near).parent) if near else in_folder_of(self.context().model, ""))
-        path, _ = QFileDialog.getOpenFileName(self, self.option.title, start, f"{self.patterns};;All files (*)")
+        start = self.value() or (str(Path(near).parent) if near else dialog_start_path(self.context().model, ""))
+        path, _ = QFileDialog.getOpenFileName(
+            self, self.option.title, start, f"{self.file_dialog_filter};;All files (*)"
+        )
         if path:
-            self._take(path)
+            self._set_path(path)
 
-    def _take(self, path: str) -> None:
+    def _set_path(self, path: str) -> None:
         self.show_value(path)
         self.changed.emit()
 
@@ -284,14 +292,14 @@ _EDITORS: dict[type[Option], type[OptionEditor]] = {
     InputFile: InputFileEditor,
     OutputFile: FileEditor,
     OutputFolder: FolderEditor,
-    SymbolValues: SymbolsEditor,
-    Values: ValuesEditor,
+    SymbolValues: SymbolValuesEditor,
+    Values: CoordinateValuesEditor,
     Ranges: RangesEditor,
-    Signals: SignalsEditor,
-    SignalValues: SignalsEditor,
+    Signals: SignalNamesEditor,
+    SignalValues: SignalNamesEditor,
 }
 
 
-def editor_of(option: Option, context: Callable[[], Context], units: Units) -> OptionEditor:
-    """Return the editor of an option."""
+def create_option_editor(option: Option, context: Callable[[], Context], units: Units) -> OptionEditor:
+    """Create the editor for an option."""
     return _EDITORS.get(type(option), TextEditor)(option, context, units)

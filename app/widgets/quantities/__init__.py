@@ -1,1 +1,1 @@
-"""Editors of numbers with units."""
+"""Editors for numbers with units."""

@@ -1,4 +1,4 @@
-"""Editor of one number: a text field that accepts units and formulas."""
+"""Editor for one number: a text field that accepts units and formulas."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
-from app.plain_text import as_tip
+from app.plain_text import escape_tip
 from app.widgets.label import fitting_number_text, severity_color
-from app.widgets.plain_keys import FieldKeys, return_focus_to_scene
+from app.widgets.plain_keys import TextFieldKeyFilter, return_focus_to_scene
 from app.widgets.quantities.quantity_text import (
     PLAIN,
     Measure,
     SIUnits,
     Units,
-    number,
-    quantity,
+    append_unit,
+    default_step,
+    evaluate_value,
+    format_number,
+    format_quantity,
     read,
-    step_of,
-    value_in,
-    with_unit,
 )
 from core.errors import KinetostatError
 from core.model.fields import Value
@@ -42,8 +42,8 @@ _NOTHING: Mapping[str, float] = {}
 
 
 class QuantityEdit(QLineEdit):
-    """A number in the preferred unit, or a formula. `commit(value)` is called with a float in SI, the text of a
-    formula, or None (an emptied optional field); it returns the reason when the value is refused.
+    """Field for a number in the preferred unit, or for a formula. `commit(value)` is called with a float in SI, the
+    text of a formula, or None (an emptied optional field); it returns the reason if the value is refused.
 
     Signals: `explained(words, severity)` — text shown next to the field (a reason, or a formula's value).
     """
@@ -75,103 +75,107 @@ class QuantityEdit(QLineEdit):
         self._clicked_into = False
         self.setMinimumWidth(30)
         self.setPlaceholderText("none" if optional else "")
-        FieldKeys(self, lambda: self.isModified() or bool(self.problem))
-        self.textEdited.connect(self._typed)
-        self.returnPressed.connect(self.finish)
+        TextFieldKeyFilter(self, lambda: self.isModified() or bool(self.problem))
+        self.textEdited.connect(self._on_typed)
+        self.returnPressed.connect(self.commit_text)
 
     # --------------------------------------------------------------------------- showing
 
     def show_value(self, value: Value | None, values: Mapping[str, float] | None = None) -> None:
-        """Show a field's value; formulas are evaluated over `values`. Text being typed or refused stays until the value
-        itself changes."""
+        """Show the value of a field; formulas are evaluated with `values`. Text being typed or refused stays until the
+        value itself changes."""
         changed = value != self.value
         self.value = value
         self.values = self.values if values is None else values
         if (self.isModified() or self.problem) and not changed:
             return
-        self._say("")
-        self._write()
+        self._set_problem("")
+        self._update_text()
 
-    def forget(self) -> None:
+    def discard_text(self) -> None:
         """Discard typed or refused text."""
         self.setModified(False)
-        self._say("")
-        self._write()
+        self._set_problem("")
+        self._update_text()
 
-    def refresh(self) -> None:
+    def refresh_text(self) -> None:
         """Show the value again after a change of units."""
         if not (self.isModified() or self.problem):
-            self._write()
+            self._update_text()
 
-    def _write(self) -> None:
-        text = self.text_of(self.value)
+    def _update_text(self) -> None:
+        text = self.format_value(self.value)
         if text != self.text():
             cursor = self.cursorPosition()
             self.setText(text)
             self.setCursorPosition(min(cursor, len(text)) if self.hasFocus() else 0)
         self.setModified(False)
-        self._explain()
+        self._update_explanation()
 
-    def text_of(self, value: Value | None) -> str:
-        """Return the text in which a value is shown."""
+    def format_value(self, value: Value | None) -> str:
+        """Return the text that shows a value."""
         if value is None:
             return ""
         if isinstance(value, str):
             return value
         if self.hasFocus():
-            return self._digits(value, 12)
+            return self._format_number(value, 12)
         room = self.width() - 2 * MARGIN
-        return fitting_number_text(lambda digits: self._digits(value, digits), self.digits, room, self.fontMetrics())
+        return fitting_number_text(
+            lambda digits: self._format_number(value, digits), self.digits, room, self.fontMetrics()
+        )
 
-    def _digits(self, value: float, digits: int) -> str:
-        text = number(value, self.measure, self.settings, digits)
-        return with_unit(text, self.measure, self.settings) if self.show_unit else text
+    def _format_number(self, value: float, digits: int) -> str:
+        text = format_number(value, self.measure, self.settings, digits)
+        return append_unit(text, self.measure, self.settings) if self.show_unit else text
 
-    def _explain(self) -> None:
-        """Show the value of a formula, and put the full number in the tool tip."""
-        worth = value_in(self.value, self.values)
-        text = "" if worth is None else quantity(worth, self.measure, self.settings)
+    def _update_explanation(self) -> None:
+        """Show the value of a formula, and put the number with all digits into the tool tip."""
+        worth = evaluate_value(self.value, self.values)
+        text = "" if worth is None else format_quantity(worth, self.measure, self.settings)
         if isinstance(self.value, str):
             self.explained.emit(f"= {text}" if text else "", "")
-            self.setToolTip(as_tip(f"{self.value} = {text}"))
+            self.setToolTip(escape_tip(f"{self.value} = {text}"))
         else:
             self.explained.emit("", "")
-            self.setToolTip(as_tip("" if worth is None else quantity(worth, self.measure, self.settings, 15)))
+            self.setToolTip(
+                escape_tip("" if worth is None else format_quantity(worth, self.measure, self.settings, 15))
+            )
 
     # --------------------------------------------------------------------------- typing
 
-    def _typed(self, text: str) -> None:
+    def _on_typed(self, text: str) -> None:
         try:
-            value = self._read(text)
+            value = self._parse_text(text)
         except KinetostatError as error:
             if self.problem:  # the person is correcting a refused text: keep the reason up to date
-                self._say(_sentence(error))
+                self._set_problem(_error_sentence(error))
             return
-        self._say("")
+        self._set_problem("")
         if isinstance(value, str):
-            worth = value_in(value, self.values)
-            self.explained.emit(f"= {quantity(worth or 0.0, self.measure, self.settings)}", "")
+            worth = evaluate_value(value, self.values)
+            self.explained.emit(f"= {format_quantity(worth or 0.0, self.measure, self.settings)}", "")
 
-    def _read(self, text: str) -> Value | None:
+    def _parse_text(self, text: str) -> Value | None:
         if self.optional and not text.strip():
             return None
         return read(text, self.measure, self.settings, self.values, fold=self.fold)
 
-    def finish(self) -> None:
-        """Commit the typed text, or show why it is refused."""
+    def commit_text(self) -> None:
+        """Commit the typed text, or show the reason why it is refused."""
         if self.isModified() or self.problem:
             self._gesture = object()
-            self._try_text(self.text())
+            self._try_commit(self.text())
 
-    def _try_text(self, text: str) -> None:
+    def _try_commit(self, text: str) -> None:
         try:
-            value = self._read(text)
+            value = self._parse_text(text)
         except KinetostatError as error:
-            self._say(_sentence(error))
+            self._set_problem(_error_sentence(error))
             return
         if value == self.value:
-            self._say("")
-            self._write()
+            self._set_problem("")
+            self._update_text()
             return
         self.setModified(False)
         self.problem = ""
@@ -179,18 +183,18 @@ class QuantityEdit(QLineEdit):
         if problem:
             self.setText(text)
             self.setModified(True)
-            self._say(problem)
+            self._set_problem(problem)
         else:
             self.value = value
-            self._say("")
-            self._write()
+            self._set_problem("")
+            self._update_text()
 
-    def _say(self, problem: str) -> None:
+    def _set_problem(self, problem: str) -> None:
         self.problem = problem
         self.explained.emit(problem, "error" if problem else "")
-        self._paint()
+        self._update_color()
 
-    def _paint(self) -> None:
+    def _update_color(self) -> None:
         palette = QPalette()  # the parent's
         if self.problem:
             palette.setColor(QPalette.ColorRole.Text, severity_color("error", QGuiApplication.palette()))
@@ -202,19 +206,20 @@ class QuantityEdit(QLineEdit):
         """Start a new undo step for the following changes."""
         self._gesture = object()
 
-    def step(self, steps: float) -> None:
-        """Change a plain number by some steps; one turn of the wheel or run of keys is one undo step."""
+    def step_value(self, steps: float) -> None:
+        """Change a plain number by the given number of steps; a continuous turn of the wheel or repeat of a key is one
+        undo step."""
         if isinstance(self.value, str) or self.isReadOnly() or self.problem:
             return
         if self.isModified():
-            self.finish()
+            self.commit_text()
         value = self.value or 0.0
-        size = step_of(value, self.measure, self.settings)
-        factor = self.measure.display(self.settings).factor
+        size = default_step(value, self.measure, self.settings)
+        factor = self.measure.display_unit(self.settings).factor
         moved = round((value + steps * size) / factor, 12) * factor
         if not self.commit(moved, self._gesture):
             self.value = moved
-            self._write()
+            self._update_text()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         size = 10.0 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1.0
@@ -222,45 +227,45 @@ class QuantityEdit(QLineEdit):
             size = 0.1
         match event.key():
             case Qt.Key.Key_Up:
-                self.step(size)
+                self.step_value(size)
             case Qt.Key.Key_Down:
-                self.step(-size)
+                self.step_value(-size)
             case Qt.Key.Key_Escape if self.isModified() or self.problem:
-                self.forget()
+                self.discard_text()
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
                 super().keyPressEvent(event)
                 if not self.problem:
-                    QTimer.singleShot(0, self, self._leave)
+                    QTimer.singleShot(0, self, self._return_focus)
             case _:
                 super().keyPressEvent(event)
 
-    def _leave(self) -> None:
-        """Return the focus to the scene after a number is finished, unless it has gone elsewhere meanwhile."""
+    def _return_focus(self) -> None:
+        """Return the focus to the scene after a number is finished, unless the focus has moved elsewhere."""
         if self.hasFocus():
             return_focus_to_scene(self)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus() and event.angleDelta().y():
-            self.step(math.copysign(1.0, event.angleDelta().y()))
+            self.step_value(math.copysign(1.0, event.angleDelta().y()))
             event.accept()
         else:
             event.ignore()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        menu = self.menu()
+        menu = self.build_context_menu()
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(event.globalPos())
 
-    def menu(self) -> QMenu:
+    def build_context_menu(self) -> QMenu:
         """Return the context menu: cut, copy, paste … and actions on the number."""
         menu = self.createStandardContextMenu()
         if not self.isReadOnly():
             menu.addSeparator()
             if isinstance(self.value, str):
-                worth = value_in(self.value, self.values)
+                worth = evaluate_value(self.value, self.values)
                 if worth is not None:
-                    text = quantity(worth, self.measure, self.settings)
-                    menu.addAction(f"Replace the formula by {text}", lambda: self.commit(worth, object()))
+                    text = format_quantity(worth, self.measure, self.settings)
+                    menu.addAction(f"Replace the formula with {text}", lambda: self.commit(worth, object()))
             if self.add_actions is not None:
                 self.add_actions(menu)
         return menu
@@ -271,13 +276,12 @@ class QuantityEdit(QLineEdit):
         self._clicked_into = event.reason() == Qt.FocusReason.MouseFocusReason
         if not (self.isModified() or self.problem):
             selected = self.hasSelectedText()
-            self._write()
+            self._update_text()
             if selected or event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
                 self.selectAll()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Select a number that was clicked for the first time, so that typing replaces it; the next click sets the
-        cursor."""
+        """Select the whole number on the first click, so that typing replaces it; the next click sets the cursor."""
         super().mouseReleaseEvent(event)
         if self._clicked_into and not (self.isModified() or self.problem or self.hasSelectedText()):
             self.selectAll()
@@ -287,19 +291,19 @@ class QuantityEdit(QLineEdit):
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:
             if self.isModified():
-                self.finish()
-            self.refresh()
+                self.commit_text()
+            self.refresh_text()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if not self.hasFocus():
-            self.refresh()
+            self.refresh_text()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            self._paint()
+            self._update_color()
 
 
-def _sentence(error: KinetostatError) -> str:
+def _error_sentence(error: KinetostatError) -> str:
     return f"{error.what} {error.remedy}".strip()

@@ -3,10 +3,10 @@
 Clusters and the joints between them are a graph that shrinks while the machine becomes known. All closed chains of it
 are sought once, each at that of its clusters with most joints, so that the world is passed by no search but its own
 (`ChainGraph.closed_chains_of_length`). When two clusters become one, new chains are those that led from one to the
-other (`ChainGraph.across`): what is sought then does not depend on the size of the machine.
+other (`ChainGraph.chains_between`): what is sought then does not depend on the size of the machine.
 
 A closed chain through different clusters stays inside one block of the graph, and that also when joints of the block
-become known, so what closes there depends on nothing beyond it (`separate_groups`). Blocks are the biconnected
+become known, so what closes there depends on nothing beyond it (`group_edges`). Blocks are the biconnected
 components (Hopcroft and Tarjan, Comm. ACM 16, 1973). Those that gears or couplings tie are one group.
 """
 
@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from core.constraints.closed_forms.graph import Chain, Edge
 
 Promising = Callable[[Chain], bool]
-"""Predicate that is true if a partial chain may lead to a useful closed chain."""
+"""Predicate that is true if a partial chain can be part of a solvable closed chain."""
 
 
-def always(_: Chain) -> bool:
+def accept_every_chain(_: Chain) -> bool:
     """Return True: every chain is accepted."""
     return True
 
@@ -55,7 +55,7 @@ class ChainGraph:
         for cluster in self.links.pop(i, ()):
             del self.around[cluster][i]
 
-    def merge(self, first: str, second: str) -> None:
+    def merge_clusters(self, first: str, second: str) -> None:
         """Merge the second cluster into the first."""
         own, into = self.around.pop(second, {}), self.around.setdefault(first, {})
         order = self._order.setdefault(first, [])
@@ -69,7 +69,7 @@ class ChainGraph:
                 into[i] = None
                 heapq.heappush(order, i)
 
-    def valid(self, chain: Chain) -> bool:
+    def is_valid(self, chain: Chain) -> bool:
         """True if all edges of the chain are unknown and no cluster is visited twice."""
         if any(i not in self.links for i, _ in chain):
             return False
@@ -82,8 +82,8 @@ class ChainGraph:
 
     # ------------------------------------------------------------------------------------------- finding
 
-    def closed_chains_of_length(self, length: int, promising: Promising = always) -> Iterator[Chain]:
-        """All closed chains with a given number of edges, each once."""
+    def closed_chains_of_length(self, length: int, promising: Promising = accept_every_chain) -> Iterator[Chain]:
+        """Yield all closed chains with a given number of edges, each of them once."""
         ranked = sorted(self.around, key=lambda cluster: -len(self.around[cluster]))
         done: set[str] = set()
         for start in ranked:
@@ -93,17 +93,26 @@ class ChainGraph:
                     yield chain
             done.add(start)
 
-    def across(self, first: str, second: str, longest: int, promising: Promising = always) -> Iterator[Chain]:
-        """Chains that close when two clusters merge: the paths between them."""
+    def chains_between(
+        self, first: str, second: str, longest: int, promising: Promising = accept_every_chain
+    ) -> Iterator[Chain]:
+        """Chains that close when two clusters merge: the paths from one to the other."""
         if len(self.around.get(first, ())) > len(self.around.get(second, ())):
             first, second = second, first
         for length in range(2, longest + 1):
             yield from self._paths(first, second, length, set(), None, promising)
 
     def _paths(
-        self, start: str, goal: str, length: int, barred: set[str], near: dict[str, int] | None, promising: Promising
+        self,
+        start: str,
+        target: str,
+        length: int,
+        excluded: set[str],
+        goal_distances: dict[str, int] | None,
+        promising: Promising,
     ) -> Iterator[Chain]:
-        """Paths through distinct clusters; near : distances of clusters from the goal, up to half the length"""
+        """Paths through distinct clusters; goal_distances : distances of clusters from the target, up to half the
+        length"""
         stack: list[tuple[str, Chain, frozenset[str]]] = [(start, (), frozenset((start,)))]
         while stack:
             at, chain, passed = stack.pop()
@@ -112,43 +121,43 @@ class ChainGraph:
                 a, b = self.links[i]
                 forward = a == at
                 other = b if forward else a
-                if other == goal:
+                if other == target:
                     if not left and all(i != k for k, _ in chain):
                         yield (*chain, (i, forward))
                     continue
-                if not left or other in passed or other in barred:
+                if not left or other in passed or other in excluded:
                     continue
-                if near is not None and near.get(other, length // 2 + 1) > left:
+                if goal_distances is not None and goal_distances.get(other, length // 2 + 1) > left:
                     continue
                 longer = (*chain, (i, forward))
                 if promising(longer):
                     stack.append((other, longer, passed | {other}))
 
-    def _distances(self, start: str, farthest: int, barred: set[str]) -> dict[str, int]:
-        """Distances of clusters from a start, up to the farthest one asked for."""
+    def _distances(self, start: str, farthest: int, excluded: set[str]) -> dict[str, int]:
+        """Distances of clusters from a start, up to a largest distance."""
         found, reached = {start: 0}, [start]
         for distance in range(1, farthest + 1):
             around = {self.other(i, at) for at in reached for i in self.around[at]}
-            reached = [each for each in around if each not in found and each not in barred]
+            reached = [each for each in around if each not in found and each not in excluded]
             found.update(dict.fromkeys(reached, distance))
         return found
 
     # ------------------------------------------------------------------------------------------- order
 
-    def begun(self, chain: Chain) -> tuple[tuple[int, ...], Chain]:
-        """(key, the chain rotated to start at its earliest cluster): keys sort chains by length, then by the first
-        edges of the clusters where they start, then edge by edge."""
+    def canonical_chain(self, chain: Chain) -> tuple[tuple[int, ...], Chain]:
+        """Return (key, the chain rotated to start at its earliest cluster); keys sort chains by length, then by the
+        first edges of the clusters at which they start, then edge by edge."""
         firsts = [self._first_edge(self.links[i][not forward]) for i, forward in chain]
         k = firsts.index(min(firsts))
         one = chain[k:] + chain[:k]
         other = tuple((i, not forward) for i, forward in reversed(one))
         return min((self._chain_key(firsts[k], each), each) for each in (one, other))
 
-    def _chain_key(self, first: tuple[int, bool], chain: Chain) -> tuple[int, ...]:
-        return (len(chain), *first, *(i for i, _ in chain[:-1]), -chain[-1][0])
+    def _chain_key(self, first_edge: tuple[int, bool], chain: Chain) -> tuple[int, ...]:
+        return (len(chain), *first_edge, *(i for i, _ in chain[:-1]), -chain[-1][0])
 
     def _first_edge(self, cluster: str) -> tuple[int, bool]:
-        """Number of the first edge of a cluster, and True if the edge ends there."""
+        """Index of the first edge of a cluster, and True if the edge ends at the cluster."""
         order, own = self._order[cluster], self.around[cluster]
         while order[0] not in own:
             heapq.heappop(order)
@@ -159,23 +168,23 @@ Links = dict[int, tuple[str, str]]
 """Edge → the clusters it connects."""
 
 
-def separate_groups(links: Links, tied: Iterable[Sequence[int]]) -> list[list[int]]:
-    """Edges by group, in order; tied : sets of edges of which one determines the others. A single edge is omitted, as
-    it closes nothing."""
+def group_edges(links: Links, coupled: Iterable[Sequence[int]]) -> list[list[int]]:
+    """Return the groups of edges, in order; coupled : sets of edges of which one determines the others. Groups of a
+    single edge are omitted, since they close no loop."""
     parents: dict[int, int] = {}
 
-    def leader(i: int) -> int:
+    def representative(i: int) -> int:
         while (above := parents.setdefault(i, i)) != i:
             parents[i] = parents[above]
             i = above
         return i
 
-    for together in (*_biconnected_components(links), *tied):
+    for together in (*_biconnected_components(links), *coupled):
         for i in together:
-            parents[leader(i)] = leader(together[0])
+            parents[representative(i)] = representative(together[0])
     groups: dict[int, list[int]] = {}
     for i in sorted(parents):
-        groups.setdefault(leader(i), []).append(i)
+        groups.setdefault(representative(i), []).append(i)
     return [group for group in groups.values() if len(group) > 1]
 
 

@@ -14,7 +14,7 @@ Each subproblem has one unknown joint, or two or three whose axes meet, about or
 (Paden and Kahan's subproblems, 3.2; Kecskeméthy's characteristic measurements). A root is chosen by a guess: the one on
 the guess's side of the pose in which both roots are one. The `reach` of a root is negative where no root exists; the
 formulas then give the nearest pose. All of them go back to A cos q + B sin q = C (`turn`) or to a quadratic equation
-(`slide_to_distance`).
+(`solve_slide_for_distance`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from core.numerics.spatial.scalar import Scalar, apply, cos, minus, negated, ove
 from core.numerics.spatial.vector import ZERO, Vector3, Z
 
 LEAST_DIVISOR = 1e-200
-"""Small number added to divisors (squares), so that quotients stay finite where they are meaningless and unused."""
+"""Small number added to divisors (squares), so that quotients stay finite even where they are meaningless and unused.
+"""
 
 
 class Turn(NamedTuple):
@@ -47,8 +48,8 @@ class Turn(NamedTuple):
         c, s = self
         return Rotation(Vector3(c, negated(s), 0.0), Vector3(s, c, 0.0), Z)
 
-    def angle(self, guess: Scalar) -> Scalar:
-        """The angle (rad) within half a turn of the guess, so that whole turns are kept."""
+    def nearest_angle(self, guess: Scalar) -> Scalar:
+        """The angle (rad) within half a turn of the guess, so that whole turns are preserved."""
         c, s = cos(guess), sin(guess)
         ahead = minus(times(self.sine, c), times(self.cosine, s))
         along = plus(times(self.cosine, c), times(self.sine, s))
@@ -63,8 +64,9 @@ class Root(NamedTuple):
     reach: Scalar
 
 
-class Answers(Protocol):
-    """Solver of the subproblems for a special kind of scalars, such as symbols, which name roots and directions."""
+class SubproblemSolver(Protocol):
+    """Solver of the subproblems for a special kind of scalars, such as symbols, which introduces names for roots and
+    directions."""
 
     def turn(self, A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
         """The angle with A cos q + B sin q = C."""
@@ -73,18 +75,18 @@ class Answers(Protocol):
         """The displacement s with |w + s z|² = square."""
 
     def direction(self, ahead: Scalar, along: Scalar) -> Turn:
-        """The angle whose sine and cosine are in the ratio of `ahead` to `along`."""
+        """The angle whose sine and cosine are in the ratio `ahead` : `along`."""
 
 
-_answers: dict[type, Callable[[Any], Answers]] = {}
+_answers: dict[type, Callable[[Any], SubproblemSolver]] = {}
 
 
-def register_answers(kind: type, of: Callable[[Any], Answers]) -> None:
+def register_subproblem_solver(kind: type, factory: Callable[[Any], SubproblemSolver]) -> None:
     """Register a solver of the subproblems for a kind of scalars."""
-    _answers[kind] = of
+    _answers[kind] = factory
 
 
-def _registered_solver(*scalars: Scalar) -> Answers | None:
+def _registered_solver(*scalars: Scalar) -> SubproblemSolver | None:
     """Registered solver for these scalars; None if the formulas of this module apply."""
     for x in scalars:
         of = _answers.get(type(x))
@@ -93,8 +95,9 @@ def _registered_solver(*scalars: Scalar) -> Answers | None:
     return None
 
 
-def turn(A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
-    """The angle with A cos q + B sin q = C: q = α ± β with r cos α = A, r sin α = B, r cos β = C; sin²β is the reach.
+def solve_angle(A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
+    """Solve A cos q + B sin q = C for the angle: q = α ± β with r cos α = A, r sin α = B, r cos β = C; sin²β is the
+    reach.
 
     guess : rad; its side is the sign of sin(guess − α)
     """
@@ -109,16 +112,16 @@ def turn(A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
     return Root(Turn(cosine, sine), over(w2, r2))
 
 
-def turn_to_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scalar) -> Root:
+def solve_angle_for_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scalar) -> Root:
     """Rotation about z that brings point a to a given distance from point c; square : of the distance, m²"""
     # |R a − c|² = a² + c² − 2 c · R a
     A = plus(times(c.x, a.x), times(c.y, a.y))
     B = minus(times(c.y, a.x), times(c.x, a.y))
     half = times(0.5, minus(plus(a.dot(a), c.dot(c)), square))
-    return turn(A, B, minus(half, times(c.z, a.z)), guess)
+    return solve_angle(A, B, minus(half, times(c.z, a.z)), guess)
 
 
-def slide_to_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scalar) -> Root:
+def solve_slide_for_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scalar) -> Root:
     """Displacement along z that brings point a to a given distance from point c."""
     # s² + 2 s w_z + w² − L² = 0 with w = a − c
     w = a - c
@@ -130,7 +133,7 @@ def slide_to_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scalar) -> 
     return Root(minus(root, w.z), over(root2, plus(square, LEAST_DIVISOR)))
 
 
-def turn_between(a: Vector3, c: Vector3) -> Turn:
+def angle_between(a: Vector3, c: Vector3) -> Turn:
     """Rotation about z that aligns a with c; z components are ignored."""
     along = plus(times(a.x, c.x), times(a.y, c.y))
     ahead = minus(times(a.x, c.y), times(a.y, c.x))
@@ -140,32 +143,35 @@ def turn_between(a: Vector3, c: Vector3) -> Turn:
     return Turn(over(along, length), over(ahead, length))
 
 
-def turn_of(R: Rotation) -> Turn:
+def angle_about_z(R: Rotation) -> Turn:
     """Angle of a rotation about z."""
     if (own := _registered_solver(R.y.x, R.x.x)) is not None:
         return own.direction(R.y.x, R.x.x)
     return Turn(R.x.x, R.y.x)
 
 
-def pointed(K: Rotation, d: Vector3, w: Vector3, guess: Scalar) -> tuple[Turn, Turn, Scalar]:
-    """Angles of two intersecting axes with Rz(θ₁) K Rz(θ₂) d = w (|d| = |w|), and the reach; guess : of θ₂"""
-    k = K.z  # the first axis seen from behind K
-    A = plus(times(k.x, d.x), times(k.y, d.y))
-    B = minus(times(k.y, d.x), times(k.x, d.y))
-    second, reach = turn(A, B, minus(w.z, times(k.z, d.z)), guess)
-    return turn_between(K.act(second.rotation().act(d)), w), second, reach
+def solve_pointing_angles(
+    fixed_rotation: Rotation, direction: Vector3, target: Vector3, guess: Scalar
+) -> tuple[Turn, Turn, Scalar]:
+    """Solve Rz(θ₁) K Rz(θ₂) d = w (fixed rotation K, direction d, target w, |d| = |w|) for the angles of two
+    intersecting axes; return both and the reach. guess : of θ₂"""
+    k = fixed_rotation.z  # the first axis seen from behind K
+    A = plus(times(k.x, direction.x), times(k.y, direction.y))
+    B = minus(times(k.y, direction.x), times(k.x, direction.y))
+    second, reach = solve_angle(A, B, minus(target.z, times(k.z, direction.z)), guess)
+    return angle_between(fixed_rotation.act(second.rotation().act(direction)), target), second, reach
 
 
-def three_axis_angles(K: Rotation, M: Rotation, T: Rotation, guess: Scalar) -> tuple[Turn, Turn, Turn, Scalar]:
-    """Angles with Rz(θ₁) K Rz(θ₂) M Rz(θ₃) = T, and the reach; guess : of θ₂"""
-    first, second, reach = pointed(K, M.act(Z), T.act(Z), guess)
+def solve_three_axis_angles(K: Rotation, M: Rotation, T: Rotation, guess: Scalar) -> tuple[Turn, Turn, Turn, Scalar]:
+    """Solve Rz(θ₁) K Rz(θ₂) M Rz(θ₃) = T for the three angles; return them and the reach. guess : of θ₂"""
+    first, second, reach = solve_pointing_angles(K, M.act(Z), T.act(Z), guess)
     before = first.rotation() @ K @ second.rotation() @ M
-    return first, second, turn_of(before.transposed() @ T), reach
+    return first, second, angle_about_z(before.transposed() @ T), reach
 
 
-def swung(R: Rotation, d: Vector3, w: Vector3) -> Rotation:
-    """Rotation nearest to R that maps the direction of d to that of w."""
-    u, target = _unit(R.act(d)), _unit(w)
+def align_direction(R: Rotation, direction: Vector3, target_direction: Vector3) -> Rotation:
+    """Return the rotation nearest to R that maps the given direction to that of the target."""
+    u, target = _unit_vector(R.act(direction)), _unit_vector(target_direction)
     k = u.cross(target)
     below = plus(1.0, u.dot(target))
     return _shortest_rotation(k, below) @ R
@@ -182,16 +188,20 @@ def quaternion_near(R: Rotation, guess: Sequence[Scalar]) -> tuple[Scalar, ...]:
     return quaternion_product(start, (*(times(scale, e) for e in axial), w))
 
 
-def _unit(v: Vector3) -> Vector3:
+def _unit_vector(v: Vector3) -> Vector3:
     return v.scaled(over(1.0, sqrt(plus(v.dot(v), LEAST_DIVISOR))))
 
 
-def _shortest_rotation(k: Vector3, below: Scalar) -> Rotation:
+def _shortest_rotation(k: Vector3, one_plus_cosine: Scalar) -> Rotation:
     """Shortest rotation from u to w, 1 + [k]× + [k]×²/below with k = u × w and below = 1 + u · w."""
-    below = apply("fmax", below, 1e-12)
+    one_plus_cosine = apply("fmax", one_plus_cosine, 1e-12)
     x, y, z = k
-    xx, yy, zz = (over(times(e, e), below) for e in k)
-    xy, xz, yz = over(times(x, y), below), over(times(x, z), below), over(times(y, z), below)
+    xx, yy, zz = (over(times(e, e), one_plus_cosine) for e in k)
+    xy, xz, yz = (
+        over(times(x, y), one_plus_cosine),
+        over(times(x, z), one_plus_cosine),
+        over(times(y, z), one_plus_cosine),
+    )
     return Rotation(
         Vector3(minus(1.0, plus(yy, zz)), minus(xy, z), plus(xz, y)),
         Vector3(plus(xy, z), minus(1.0, plus(xx, zz)), minus(yz, x)),
@@ -199,8 +209,8 @@ def _shortest_rotation(k: Vector3, below: Scalar) -> Rotation:
     )
 
 
-def meeting(K: Rotation, p: Vector3) -> tuple[Scalar, Scalar]:
-    """Intersection of two axes: its height on z, and on the z of a frame at p rotated by K."""
+def axis_intersection_heights(K: Rotation, p: Vector3) -> tuple[Scalar, Scalar]:
+    """Heights of the intersection of two axes: on z, and on the z axis of a frame at p rotated by K."""
     u = K.act(Z)
     height = negated(over(plus(times(p.x, u.x), times(p.y, u.y)), plus(times(u.x, u.x), times(u.y, u.y))))
     return plus(p.z, times(height, u.z)), height
@@ -211,7 +221,7 @@ Guess = Callable[[int], Any]
 Solution = tuple[list[Any], Scalar]
 
 
-def pose_of(value: Any) -> Pose:
+def pose_from_joint_value(value: Any) -> Pose:
     """Pose given by a joint value."""
     if isinstance(value, Turn):
         return Pose(value.rotation(), ZERO)
@@ -240,132 +250,138 @@ def _smallest_reach(*reaches: Scalar) -> Scalar:
     return result
 
 
-def planar(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
+def solve_planar_chain(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     """Solve RRR, PRR or RPP in a plane (RRP, RPR and PRR are one chain started at different joints)."""
     if kinds == "RPP":
-        return _turn_and_slides(K)
+        return _solve_turn_and_slides(K)
     # the middle link's length, seen along the normal, is the distance of its ends: the first joint from that
     a, c, square = K[0].position, K[2].inverse().position, _squared_norm(_without_z(K[1].position))
     if kinds == "RRR":
-        first, reach = turn_to_distance(_without_z(a), _without_z(c), square, guess(0))
+        first, reach = solve_angle_for_distance(_without_z(a), _without_z(c), square, guess(0))
     else:
         n = K[0].rotation.act(Z)
         a, flat_c = a - n.scaled(n.dot(a)), c - n.scaled(n.dot(c))
-        first, reach = slide_to_distance(a, flat_c, square, guess(0))
+        first, reach = solve_slide_for_distance(a, flat_c, square, guess(0))
     # the second points the middle link to where the third joint must be; the third takes the angle that is left
-    before = pose_of(first) @ K[0]
-    second = turn_between(K[1].position, before.inverse().point(c))
-    there = before @ pose_of(second) @ K[1]
-    last = turn_of(there.rotation.transposed() @ K[2].rotation.transposed())
+    before = pose_from_joint_value(first) @ K[0]
+    second = angle_between(K[1].position, before.inverse().point(c))
+    there = before @ pose_from_joint_value(second) @ K[1]
+    last = angle_about_z(there.rotation.transposed() @ K[2].rotation.transposed())
     return [first, second, last], reach
 
 
-def _turn_and_slides(K: Sequence[Pose]) -> Solution:
+def _solve_turn_and_slides(K: Sequence[Pose]) -> Solution:
     # slides do not turn, so the angle is that of the known parts; then two equations for the lengths
-    turn = turn_of((K[0].rotation @ K[1].rotation @ K[2].rotation).transposed())
-    one = pose_of(turn) @ K[0]
+    turn = angle_about_z((K[0].rotation @ K[1].rotation @ K[2].rotation).transposed())
+    one = pose_from_joint_value(turn) @ K[0]
     two = one @ K[1]
     d, e, b = one.rotation.act(Z), two.rotation.act(Z), -(two @ K[2]).position
     across = d.cross(e).z
     return [turn, over(b.cross(e).z, across), over(d.cross(b).z, across)], times(across, across)
 
 
-def spherical(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
+def solve_spherical_chain(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     """Solve three revolutes with intersecting axes."""
-    *turns, reach = three_axis_angles(K[0].rotation, K[1].rotation, K[2].rotation.transposed(), guess(1))
+    *turns, reach = solve_three_axis_angles(K[0].rotation, K[1].rotation, K[2].rotation.transposed(), guess(1))
     return turns, reach
 
 
-def rod(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
+def solve_rod_chain(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     """Solve a revolute or prismatic joint with a rod between two ball joints; the rod's spin stays at its guess."""
-    reachable = turn_to_distance if kinds[0] == "R" else slide_to_distance
+    reachable = solve_angle_for_distance if kinds[0] == "R" else solve_slide_for_distance
     c = K[2].inverse().position
     # the joint from the rod's length, the first ball from the rod's direction, the second from what is left
     first, reach = reachable(K[0].position, c, _squared_norm(K[1].position), guess(0))
-    before = pose_of(first) @ K[0]
-    swing = swung(guess(1), K[1].position, before.inverse().point(c))
+    before = pose_from_joint_value(first) @ K[0]
+    swing = align_direction(guess(1), K[1].position, before.inverse().point(c))
     there = before.rotation @ swing @ K[1].rotation
     return [first, swing, there.transposed() @ K[2].rotation.transposed()], reach
 
 
-def massless(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
+def solve_massless_rod_chain(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     """Solve a revolute or prismatic joint with a massless rod between two points, of length `guess(1)`."""
-    reachable = turn_to_distance if kinds[0] == "R" else slide_to_distance
+    reachable = solve_angle_for_distance if kinds[0] == "R" else solve_slide_for_distance
     length = guess(1)
     first, reach = reachable(K[0].position, K[1].inverse().position, times(length, length), guess(0))
     return [first, None], reach
 
 
-def wrist(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
+def solve_wrist_chain(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     """Solve two intersecting revolutes, a joint, and a ball joint: the joint from a distance, the revolutes from a
     direction, the ball from the remaining rotation."""
-    height, behind = meeting(K[0].rotation, K[0].position)
-    p, c = _ball_centre(kinds, K)
+    height, behind = axis_intersection_heights(K[0].rotation, K[0].position)
+    p, c = _ball_joint_centres(kinds, K)
     hub, w = point_on_z(behind), c - point_on_z(height)
-    reachable = turn_to_distance if kinds[2] == "R" else slide_to_distance
+    reachable = solve_angle_for_distance if kinds[2] == "R" else solve_slide_for_distance
     # the first two joints keep the distance of the ball from where their axes meet (the hub): the third from that
     third, reach = reachable(p, K[1].inverse().point(hub), _squared_norm(w), guess(2))
-    d = K[1].point(pose_of(third).point(p)) - hub
-    first, second, pointing = pointed(K[0].rotation, d, w, guess(1))
-    return _with_ball(kinds, K, [first, second, third], guess, _smallest_reach(reach, pointing))
+    d = K[1].point(pose_from_joint_value(third).point(p)) - hub
+    first, second, pointing = solve_pointing_angles(K[0].rotation, d, w, guess(1))
+    return _add_ball_rotation(kinds, K, [first, second, third], guess, _smallest_reach(reach, pointing))
 
 
-def parallel(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
+def solve_parallel_chain(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     """Solve two parallel revolutes, a prismatic joint parallel to them, and a ball joint."""
-    p, c = _ball_centre(kinds, K)
+    p, c = _ball_joint_centres(kinds, K)
     slide = kinds[:3].index("P")
     one, two = (k for k in range(3) if k != slide)
     # seen along the axes the slide does nothing: `two` turns by a distance, then `one` by a direction
     K_a = (K[1], K[0] @ K[1], K[0])[slide]
     p_b = K[1].point(p) if slide == 2 else p
     target = _without_z(K[0].inverse().point(c) if slide == 0 else c)
-    second, reach = turn_to_distance(
+    second, reach = solve_angle_for_distance(
         _without_z(p_b), _without_z(K_a.inverse().position), _squared_norm(target), guess(two)
     )
-    first = turn_between(K_a.point(second.rotation().act(p_b)), target)
+    first = angle_between(K_a.point(second.rotation().act(p_b)), target)
     values: list[Any] = [0.0, 0.0, 0.0]
     values[one], values[two] = first, second
     before = NO_ROTATION
     for k in range(slide):
-        before = before @ pose_of(values[k]).rotation @ K[k].rotation
-    reached = (pose_of(values[0]) @ K[0] @ pose_of(values[1]) @ K[1] @ pose_of(values[2])).point(p)
+        before = before @ pose_from_joint_value(values[k]).rotation @ K[k].rotation
+    reached = (
+        pose_from_joint_value(values[0])
+        @ K[0]
+        @ pose_from_joint_value(values[1])
+        @ K[1]
+        @ pose_from_joint_value(values[2])
+    ).point(p)
     values[slide] = (c - reached).dot(before.act(Z))
-    return _with_ball(kinds, K, values, guess, reach)
+    return _add_ball_rotation(kinds, K, values, guess, reach)
 
 
-def _ball_centre(kinds: str, K: Sequence[Pose]) -> tuple[Vector3, Vector3]:
+def _ball_joint_centres(kinds: str, K: Sequence[Pose]) -> tuple[Vector3, Vector3]:
     """Centre of the ball after the third joint, and before the first."""
     if kinds[3:] == "S":
         return K[2].position, K[3].inverse().position
-    enter, _ = meeting(K[3].rotation, K[3].position)
-    _, leave = meeting(K[4].rotation, K[4].position)
+    enter, _ = axis_intersection_heights(K[3].rotation, K[3].position)
+    _, leave = axis_intersection_heights(K[4].rotation, K[4].position)
     return K[2].point(point_on_z(enter)), K[5].inverse().point(point_on_z(leave))
 
 
-def _with_ball(kinds: str, K: Sequence[Pose], values: list[Any], guess: Guess, reach: Scalar) -> Solution:
+def _add_ball_rotation(kinds: str, K: Sequence[Pose], values: list[Any], guess: Guess, reach: Scalar) -> Solution:
     """Values with the rotation of the ball joint added, or of the three revolutes equivalent to it."""
     R = NO_ROTATION
     for value, X in zip(values, K, strict=False):
-        R = R @ pose_of(value).rotation @ X.rotation
+        R = R @ pose_from_joint_value(value).rotation @ X.rotation
     T = R.transposed() @ K[-1].rotation.transposed()
     if kinds[3:] == "S":
         return [*values, T], reach
-    *turns, middle = three_axis_angles(K[3].rotation, K[4].rotation, T, guess(4))
+    *turns, middle = solve_three_axis_angles(K[3].rotation, K[4].rotation, T, guess(4))
     return [*values, *turns], _smallest_reach(reach, middle)
 
 
 SOLVERS: dict[str, Callable[[str, Sequence[Pose], Guess], Solution]] = {
-    "planar": planar,
-    "spherical": spherical,
-    "rod": rod,
-    "wrist": wrist,
-    "parallel": parallel,
-    "massless": massless,
+    "planar": solve_planar_chain,
+    "spherical": solve_spherical_chain,
+    "rod": solve_rod_chain,
+    "wrist": solve_wrist_chain,
+    "parallel": solve_parallel_chain,
+    "massless": solve_massless_rod_chain,
 }
 """Solver of each family (`core.constraints.closed_forms.families`)."""
 
 
-def guesses_of(family: str, kinds: str) -> frozenset[int]:
+def required_guesses(family: str, kinds: str) -> frozenset[int]:
     """Indices of the motions of a chain whose guesses are needed."""
     ball = {4} if kinds[3:] == "RRR" else set()
     if family == "planar":

@@ -18,12 +18,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.closed_forms.dyads import meeting, point_on_z
-from core.constraints.closed_forms.graph import Chain, Clusters, Edge, across, between, edges_of, known, motion
+from core.constraints.closed_forms.dyads import axis_intersection_heights, point_on_z
+from core.constraints.closed_forms.graph import (
+    Chain,
+    Clusters,
+    Edge,
+    edge_motion,
+    edge_value,
+    elementary_edges,
+    pose_across_edge,
+    poses_between_edges,
+)
 from core.errors import KinetostatError
 from core.mechanics.multibody.number_reader import Numbers
 from core.mechanics.multibody.topology import Topology
-from core.model.parameters import environment
+from core.model.parameters import parameter_values
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.rotation import Rotation
 from core.numerics.spatial.vector import Vector3, Z
@@ -73,7 +82,7 @@ def _pose_matrix(X: Pose) -> PoseMatrix:
     return PoseMatrix(matrix)
 
 
-class Sample:
+class RandomSample:
     """A machine at random joint values and slightly perturbed parameters."""
 
     def __init__(self, topology: Topology, edges: list[Edge], rng: np.random.Generator) -> None:
@@ -82,29 +91,29 @@ class Sample:
         most = max([7, *(edge.law.nq for edge in edges if edge.law is not None)])
         cuts = {i: list(map(float, rng.uniform(0.4, 1.6, most))) for i, edge in enumerate(edges) if edge.cut}
         own = {i: edge._replace(q=0) if edge.cut else edge for i, edge in enumerate(edges)}
-        self.values = [known(own[i], cuts.get(i, q)) for i in range(len(edges))]
+        self.values = [edge_value(own[i], cuts.get(i, q)) for i in range(len(edges))]
         own_poses: list[dict[str, Any]] = [{"A": _pose_matrix(edge.A), "B": _pose_matrix(edge.B)} for edge in edges]
         self.edges = [edge._replace(**poses) for edge, poses in zip(edges, own_poses, strict=True)]
-        self.clusters = Clusters(edges, same=PoseMatrix(np.eye(4)))
+        self.clusters = Clusters(edges, identity=PoseMatrix(np.eye(4)))
         self._motions: dict[int, tuple[PoseMatrix, PoseMatrix]] = {}
 
-    def copy(self) -> Sample:
+    def copy(self) -> RandomSample:
         """An independent copy."""
-        return self._with_clusters(self.clusters.copy())
+        return self._copy_with_clusters(self.clusters.copy())
 
-    def part(self, nodes: Iterable[str]) -> Sample:
+    def part(self, nodes: Iterable[str]) -> RandomSample:
         """A copy restricted to the clusters of some nodes."""
-        return self._with_clusters(self.clusters.part(nodes))
+        return self._copy_with_clusters(self.clusters.part(nodes))
 
-    def _with_clusters(self, clusters: Clusters) -> Sample:
-        other = object.__new__(Sample)
+    def _copy_with_clusters(self, clusters: Clusters) -> RandomSample:
+        other = object.__new__(RandomSample)
         other.edges, other.values, other.clusters, other._motions = self.edges, self.values, clusters, self._motions
         return other
 
     def _random_motion(self, i: int) -> tuple[PoseMatrix, PoseMatrix]:
         """Random motion of an edge, and its inverse."""
         if i not in self._motions:
-            E = _pose_matrix(motion(self.edges[i], self.values[i]))
+            E = _pose_matrix(edge_motion(self.edges[i], self.values[i]))
             self._motions[i] = E, E.inverse()
         return self._motions[i]
 
@@ -112,17 +121,17 @@ class Sample:
         """Merge two clusters by the random value of an edge between them."""
         edge: Any = self.edges[i]
         E: Any = self._random_motion(i)[0]
-        if not self.clusters.together(edge.a, edge.b):
-            self.clusters.join(edge, across(edge.A, E, edge.B))
+        if not self.clusters.are_connected(edge.a, edge.b):
+            self.clusters.join(edge, pose_across_edge(edge.A, E, edge.B))
 
-    def around(self, chain: Chain) -> tuple[list[PoseMatrix], list[PoseMatrix]]:
-        """Known poses between the unknown joints of a chain, and random motions of these joints."""
-        poses: list[Any] = list(between(chain, self.edges, self.clusters))
+    def chain_poses(self, chain: Chain) -> tuple[list[PoseMatrix], list[PoseMatrix]]:
+        """Known poses between the unknown joints of a chain, and random motions of the joints."""
+        poses: list[Any] = list(poses_between_edges(chain, self.edges, self.clusters))
         return poses, [self._random_motion(i)[0 if forward else 1] for i, forward in chain]
 
 
-def random_samples(topology: Topology) -> list[Sample]:
-    """Random samples; parameters are not perturbed if perturbed ones make no sense."""
+def random_samples(topology: Topology) -> list[RandomSample]:
+    """Random samples of a machine; parameters are not perturbed if perturbed values make no sense."""
     rng = np.random.default_rng(7)
     values = topology.model.values()
     plain = {p.name: float(values[p.name]) for p in topology.model.parameters if p.independent}
@@ -134,21 +143,23 @@ def random_samples(topology: Topology) -> list[Sample]:
         }
         if edges is None or plain:
             try:
-                edges = _edges_at(topology, moved)
+                edges = _edges_for_values(topology, moved)
             except (KinetostatError, ArithmeticError):
-                edges = _edges_at(topology, plain)
-        result.append(Sample(topology, edges, rng))
+                edges = _edges_for_values(topology, plain)
+        result.append(RandomSample(topology, edges, rng))
     return result
 
 
-def _edges_at(topology: Topology, values: dict[str, float]) -> list[Edge]:
-    return edges_of(topology, Numbers(environment(topology.model.parameters, values), topology.model.origin))
+def _edges_for_values(topology: Topology, values: dict[str, float]) -> list[Edge]:
+    return elementary_edges(
+        topology, Numbers(parameter_values(topology.model.parameters, values), topology.model.origin)
+    )
 
 
 ALIGNMENT_TOLERANCE = 1e-9
-"""Deviation from parallel (rad), or of lengths relative to the size of the loop, that counts as zero."""
+"""Deviation from parallel (rad), or of lengths relative to the loop's size, below which it counts as zero."""
 DISTINCT_FRACTION = 1e-5
-"""Relative length or angle that counts as nonzero."""
+"""Relative length or angle above which it counts as nonzero."""
 
 PLANAR, SPHERICAL, WRIST, ROD, PARALLEL = "planar", "spherical", "wrist", "rod", "parallel"
 MASSLESS, GEARED = "massless", "geared"
@@ -158,26 +169,28 @@ parallel prismatic joint, and a ball; massless, a joint and a massless rod; gear
 one."""
 
 
-class Form(NamedTuple):
+class ChainSolution(NamedTuple):
     """Analytic solution of a closed chain: its family, and the chain in the order and direction of solution."""
 
     family: str
     chain: Chain
 
 
-def variants(chain: Chain) -> Iterator[Chain]:
-    """The chain started at each of its joints, in both directions."""
+def chain_variants(chain: Chain) -> Iterator[Chain]:
+    """Yield the chain started at each of its joints, in both directions."""
     back = tuple((i, not forward) for i, forward in reversed(chain))
     for each in (chain, back):
         for k in range(len(each)):
             yield each[k:] + each[:k]
 
 
-def form_of(chain: Chain, samples: Sequence[Sample], guessed: Callable[[int], bool]) -> Form | None:
-    """Analytic solution of a closed chain, or None. Among equal ones, that with the most roots `guessed` from tree
-    coordinates."""
+def find_chain_solution(
+    chain: Chain, samples: Sequence[RandomSample], is_guessed: Callable[[int], bool]
+) -> ChainSolution | None:
+    """Find the analytic solution of a closed chain, or None. Among equivalent ones, choose the one for which most roots
+    are selected by tree coordinates (`is_guessed`)."""
     edges = samples[0].edges
-    best: tuple[int, Form] | None = None
+    best: tuple[int, ChainSolution] | None = None
     back = tuple((i, not forward) for i, forward in reversed(chain))
     for base in (chain, back):
         around: list[tuple[list[PoseMatrix], list[PoseMatrix]]] = []
@@ -187,12 +200,12 @@ def form_of(chain: Chain, samples: Sequence[Sample], guessed: Callable[[int], bo
             for family, matches, roots in _FAMILIES:
                 if not matches(kinds):
                     continue
-                unknown = sum(not guessed(begun[n][0]) for n in roots)
+                unknown = sum(not is_guessed(begun[n][0]) for n in roots)
                 if best is not None and unknown >= best[0]:
                     continue
-                around = around or [sample.around(base) for sample in samples]
+                around = around or [sample.chain_poses(base) for sample in samples]
                 if all(_matches_family(family, kinds, K[k:] + K[:k], E[k:] + E[:k]) for K, E in around):
-                    best = unknown, Form(family, begun)
+                    best = unknown, ChainSolution(family, begun)
     return None if best is None else best[1]
 
 
@@ -237,7 +250,7 @@ def _axis_intersection(X: PoseMatrix, size: float) -> tuple[float, float] | None
     u = X.rotation.act(Z)
     if np.hypot(u.x, u.y) < DISTINCT_FRACTION:
         return None
-    s, t = meeting(X.rotation, X.position)
+    s, t = axis_intersection_heights(X.rotation, X.position)
     gap = np.hypot(X.position.x + t * u.x, X.position.y + t * u.y)
     return (s, t) if gap < ALIGNMENT_TOLERANCE * size else None
 

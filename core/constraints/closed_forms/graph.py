@@ -16,7 +16,7 @@ from core.mechanics.elements.constraints import CONSTRAINTS
 from core.mechanics.elements.constraints.constraint_kind import Distance, Ratio
 from core.mechanics.multibody.number_reader import Numbers
 from core.mechanics.multibody.topology import Topology
-from core.mechanics.multibody.tree_of_model import offsets, poses_in_bodies, sides_of
+from core.mechanics.multibody.tree_of_model import assign_offsets, joint_sides, poses_in_bodies
 from core.mechanics.tree import Runner, inline
 from core.model import WORLD, Joint
 from core.numerics.spatial.pose import IDENTITY, Pose
@@ -27,10 +27,11 @@ from core.numerics.spatial.vector import ZERO, Vector3
 LINK, GEAR = "L", "G"
 FREEDOMS = {"R": 1, "P": 1, "H": 1, "S": 3, "F": 6, "W": 0, LINK: 5, GEAR: 5}
 """Degrees of freedom by kind: R revolute, P prismatic, H helical, S spherical, F free, W welded; and constraints: a
-massless rod between two points, a gear between two tree joints (its nodes a and b represent the joints, not bodies)."""
+massless rod between two points, a gear between two tree joints (its nodes a and b stand for the joints, not for
+bodies)."""
 OWN = "O"
-"""Kind of a joint that is not composed of elementary ones: it moves by its own law and is part of no analytic solution.
-"""
+"""Kind of a joint that is not composed of elementary ones; it has its own motion law and is part of no analytic
+solution."""
 BESIDE = (LINK, GEAR)
 """Kinds that are constraints."""
 
@@ -60,24 +61,24 @@ class Edge(NamedTuple):
 
     @property
     def cut(self) -> bool:
-        """True if it has no coordinate in q."""
+        """True if the edge has no coordinate in q."""
         return self.q < 0
 
     @property
     def nv(self) -> int:
-        """Number of its degrees of freedom."""
+        """Number of degrees of freedom of the edge."""
         return int(self.law.nv) if self.kind == OWN else FREEDOMS[self.kind]
 
 
-def edges_of(topology: Topology, numbers: Numbers) -> list[Edge]:
+def elementary_edges(topology: Topology, numbers: Numbers) -> list[Edge]:
     """All elementary joints, in the order of the document (implicit free joints first), then rods and gears; free
-    joints that close a loop are omitted, since they constrain nothing."""
-    own = offsets(topology)
+    joints that close a loop are omitted, since they impose no constraint."""
+    own = assign_offsets(topology)
     cut = {joint.name for joint in topology.cuts}
     table = {joint.name: joint for joint in topology.model.joints}
     table |= {branch.joint.name: branch.joint for branch in topology.branches}
     result: list[Edge] = []
-    for name, (law, a, b) in sides_of(topology, numbers).items():
+    for name, (law, a, b) in joint_sides(topology, numbers).items():
         joint = table[name]
         if name in cut:
             result += _elementary_joints(topology, joint, law, a, b, -1, -1, 1.0, 0.0)
@@ -92,7 +93,7 @@ def edges_of(topology: Topology, numbers: Numbers) -> list[Edge]:
 
 def _rod_edges(topology: Topology, numbers: Numbers) -> list[Edge]:
     """Massless rods, which have no coordinates and keep the distance of their ends."""
-    rods = rods_of(topology)
+    rods = equivalent_rods(topology)
     own = poses_in_bodies(topology, numbers, {name or WORLD for rod in rods for name in (rod.a, rod.b)})
     result = []
     for rod in rods:
@@ -106,12 +107,12 @@ def _rod_edges(topology: Topology, numbers: Numbers) -> list[Edge]:
 
 
 def _elementary_constraints(topology: Topology) -> Iterator[Distance | Ratio | None]:
-    """Rod or gear that each constraint is equivalent to; None if it is neither."""
+    """Yield for each constraint the rod or gear to which it is equivalent; None if it is neither."""
     model = topology.model
-    return (CONSTRAINTS[each.kind].elementary(each, model) for each in model.constraints)
+    return (CONSTRAINTS[each.kind].closure_equivalent(each, model) for each in model.constraints)
 
 
-def rods_of(topology: Topology) -> list[Distance]:
+def equivalent_rods(topology: Topology) -> list[Distance]:
     """Constraints equivalent to massless rods."""
     return [each for each in _elementary_constraints(topology) if isinstance(each, Distance)]
 
@@ -119,7 +120,7 @@ def rods_of(topology: Topology) -> list[Distance]:
 def _gear_edges(topology: Topology, numbers: Numbers) -> list[Edge]:
     """Gears between tree joints."""
     result = []
-    for gear in gears_of(topology):
+    for gear in equivalent_gears(topology):
         where = f"constraint '{gear.name}'"
         ratio, offset = numbers.scalar(gear.ratio, f"{where}, ratio"), numbers.scalar(gear.offset, f"{where}, offset")
         ends_ = f"\0{gear.joint}", f"\0{gear.leader}"
@@ -127,7 +128,7 @@ def _gear_edges(topology: Topology, numbers: Numbers) -> list[Edge]:
     return result
 
 
-def gears_of(topology: Topology) -> list[Ratio]:
+def equivalent_gears(topology: Topology) -> list[Ratio]:
     """Gears between two joints that both have a coordinate of their own."""
     tree = {branch.joint.name for branch in topology.branches if branch.joint.info.nq == 1}
     return [
@@ -172,7 +173,7 @@ def _elementary_joints(
     return result
 
 
-def motion(edge: Edge, value: Any) -> Pose:
+def edge_motion(edge: Edge, value: Any) -> Pose:
     """Motion between the edge's frames; value : a number, a `Turn`, a rotation, or coordinates of S, F and OWN"""
     if edge.kind in ("W", *BESIDE):
         return IDENTITY
@@ -189,8 +190,8 @@ def motion(edge: Edge, value: Any) -> Pose:
     return Pose(from_quaternion(value[3:]), Vector3(*value[:3]))
 
 
-def known(edge: Edge, q: Any) -> Any:
-    """Value of a tree joint's edge at q; a mimic joint's follows from its leader's."""
+def edge_value(edge: Edge, q: Any) -> Any:
+    """Return the value of a tree joint's edge at q; for a mimic joint it is computed from its leader's."""
     if edge.kind == "S":
         return tuple(q[edge.q + k] for k in range(4))
     if edge.kind == "F":
@@ -200,9 +201,9 @@ def known(edge: Edge, q: Any) -> Any:
     return 0.0 if edge.kind in ("W", *BESIDE) else plus(times(edge.ratio, q[edge.q]), edge.offset)
 
 
-def across(A: Pose, E: Pose, B: Pose) -> Pose:
+def pose_across_edge(A: Pose, motion: Pose, B: Pose) -> Pose:
     """X_ab of an edge with a motion E."""
-    return A @ E @ B.inverse()
+    return A @ motion @ B.inverse()
 
 
 def _cluster_pose(X_Ra: Pose, X_ab: Pose, X_Sb: Pose) -> Pose:
@@ -223,11 +224,11 @@ class Clusters:
     """Clusters of nodes whose relative poses are known: each node's pose in the first node of its cluster (in the world
     for the world's cluster)."""
 
-    def __init__(self, edges: Iterable[Edge], run: Runner = inline, same: Any = IDENTITY) -> None:
+    def __init__(self, edges: Iterable[Edge], runner: Runner = inline, identity: Any = IDENTITY) -> None:
         nodes = [WORLD, *(node for edge in edges for node in (edge.a, edge.b))]
-        self.run, self.same = run, same
+        self.run, self.same = runner, identity
         self.root = {node: node for node in nodes}
-        self.pose = dict.fromkeys(nodes, same)
+        self.pose = dict.fromkeys(nodes, identity)
         self.members: dict[str, list[str]] = {node: [node] for node in nodes}
 
     def copy(self) -> Clusters:
@@ -249,11 +250,11 @@ class Clusters:
             part.members.setdefault(root, []).append(node)
         return part
 
-    def together(self, a: str, b: str) -> bool:
+    def are_connected(self, a: str, b: str) -> bool:
         """True if the relative pose of the two nodes is known."""
         return self.root[a] == self.root[b]
 
-    def relative(self, a: str, b: str) -> Any:
+    def relative_pose(self, a: str, b: str) -> Any:
         """X_ab of two nodes of one cluster."""
         return self.same if a == b else self.run(_relative_pose, self.pose[a], self.pose[b])
 
@@ -279,16 +280,17 @@ Chain = tuple[tuple[int, bool], ...]
 """Edges of a closed chain with unknown values, in order; each with True if it is traversed from a to b."""
 
 
-def ends(edge: Edge, forward: bool) -> tuple[str, Pose, str, Pose]:
-    """(node, frame) at which a chain enters an edge, and at which it leaves the edge."""
+def edge_ends(edge: Edge, forward: bool) -> tuple[str, Pose, str, Pose]:
+    """Return (node, frame) at which a chain enters an edge, and (node, frame) at which it leaves it."""
     return (edge.a, edge.A, edge.b, edge.B) if forward else (edge.b, edge.B, edge.a, edge.A)
 
 
-def between(chain: Chain, edges: list[Edge], clusters: Clusters) -> list[Pose]:
-    """Known poses K_i after each edge: the product of all (motion_i K_i) around the chain is the identity."""
+def poses_between_edges(chain: Chain, edges: list[Edge], clusters: Clusters) -> list[Pose]:
+    """Return the known poses K_i after each edge: the product of all (motion_i K_i) around the chain is the
+    identity."""
     result = []
     for (i, forward), (k, onward) in zip(chain, chain[1:] + chain[:1], strict=True):
-        _, _, leave, far = ends(edges[i], forward)
-        enter, near, _, _ = ends(edges[k], onward)
-        result.append(far.inverse() @ clusters.relative(leave, enter) @ near)
+        _, _, leave, far = edge_ends(edges[i], forward)
+        enter, near, _, _ = edge_ends(edges[k], onward)
+        result.append(far.inverse() @ clusters.relative_pose(leave, enter) @ near)
     return result

@@ -1,6 +1,6 @@
 """Order in which the loops of a machine are solved, and choice of independent joints.
 
-Each group of joints that can help each other (`separate_groups`) is sought through by itself. The search is greedy,
+Each group of joints that can help each other (`group_edges`) is sought through by itself. The search is greedy,
 over clusters of bodies whose poses among each other are known (`core.constraints.closed_forms.graph`):
 
 1. Every closed chain of unknown joints through different clusters that has a closed form is taken at once, short ones
@@ -22,9 +22,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from core.constraints.closed_forms.closed_chains import ChainGraph, separate_groups
-from core.constraints.closed_forms.families import GEARED, ROD, Form, form_of, random_samples
-from core.constraints.closed_forms.graph import BESIDE, GEAR, OWN, Chain, Edge, ends, geared_pairs
+from core.constraints.closed_forms.closed_chains import ChainGraph, group_edges
+from core.constraints.closed_forms.families import GEARED, ROD, ChainSolution, find_chain_solution, random_samples
+from core.constraints.closed_forms.graph import BESIDE, GEAR, OWN, Chain, Edge, edge_ends, geared_pairs
 from core.mechanics.multibody.topology import Topology
 
 LONGEST_CHAIN = 6
@@ -33,11 +33,11 @@ LONGEST_LOOP = 12
 """Largest number of elementary joints in a loop searched for independent joints."""
 MOST_LOOPS = 160
 FOLLOWED = 4
-"""Number of first choices that are followed to the end."""
+"""Number of best first choices that are followed to a complete solution."""
 PER_LOOP = 6
 """Number of choices kept for each loop."""
 FREE_OF = {3: ("RRR", "PRR", "PPR"), 4: ("PRRS", "RRRS"), 6: ("PRRRRR", "RRRRRR"), 2: ("LR", "LP")}
-"""Kinds (sorted) of chains that may have an analytic solution, by length; also RSS and PSS, with two balls; L : a
+"""Kinds (sorted) of chains that may have an analytic solution, by length; also RSS and PSS, with two ball joints; L : a
 massless rod"""
 _POSSIBLE = {*FREE_OF[2], *FREE_OF[3], *FREE_OF[4], *FREE_OF[6], "RSS", "PSS"}
 _PROMISING = {
@@ -51,7 +51,7 @@ Split = tuple[tuple[float, ...], tuple[int, ...], Chain]
 """Cost, edges to make independent, and the remaining edges of a closed chain."""
 
 
-class Facts:
+class EdgeFacts:
     """Fixed data of the edges (gears, couplings, preferences), and cached results for chains."""
 
     def __init__(self, topology: Topology, edges: list[Edge]) -> None:
@@ -69,33 +69,33 @@ class Facts:
         for gear, pair in self.pairs.items():
             for i in pair:
                 self.gears.setdefault(i, []).append(gear)
-        self.forms: dict[Chain, Form | None] = {}
+        self.forms: dict[Chain, ChainSolution | None] = {}
         """Of closed chains: poses inside clusters stay what they are, so that an answer holds as long as the chain."""
-        self.rests: dict[tuple[tuple[int, ...], Chain], Form | None] = {}
+        self.rests: dict[tuple[tuple[int, ...], Chain], ChainSolution | None] = {}
         """Of parts of closed chains whose other edges are independent; no gears and couplings about."""
         self.splits: dict[Chain, list[Split]] = {}
 
     @cached_property
-    def rank(self) -> dict[int, tuple[float, ...]]:
+    def preference_ranks(self) -> dict[int, tuple[float, ...]]:
         """Preference of each edge as an independent one; smaller is better."""
         return _preference_ranks(self.topology, self.edges)
 
 
-class Search:
-    """State of the search for an order of solution: known clusters, remaining edges, steps so far."""
+class SolutionSearch:
+    """State of the search for an order of solution: known clusters, remaining edges, steps found so far."""
 
-    def __init__(self, topology: Topology, *, apart: bool = False) -> None:
+    def __init__(self, topology: Topology, *, separately: bool = False) -> None:
         self.topology = topology
         self.samples = random_samples(topology)
         edges = self.edges
-        self.facts = Facts(topology, edges)
+        self.facts = EdgeFacts(topology, edges)
         self.free: dict[int, None] = dict.fromkeys(range(len(edges)))
         """Edges whose motion is not known yet."""
-        self.steps: list[Form | int] = []
+        self.steps: list[ChainSolution | int] = []
         """Forms, and independent edges (by number), in the order in which they become known."""
         self.left_open = False
         """True if some loop is left whose joints all have coordinates: cut joints elsewhere must then be watched."""
-        self.apart = apart
+        self.apart = separately
         """True if rods must not determine cut joints, without coordinates in which a loop left open could keep that."""
         closing = {i: (e.a, e.b) for i, e in enumerate(edges) if e.kind not in ("F", GEAR, OWN) and e.a != e.b}
         self.graph = ChainGraph(edges, closing)
@@ -109,23 +109,23 @@ class Search:
         """All elementary joints."""
         return self.samples[0].edges
 
-    def copy(self) -> Search:
+    def copy(self) -> SolutionSearch:
         """An independent copy."""
-        other = object.__new__(Search)
+        other = object.__new__(SolutionSearch)
         other.topology, other.facts, other.apart = self.topology, self.facts, self.apart
         other.samples, other.graph = [sample.copy() for sample in self.samples], self.graph.copy()
         other.free, other.steps, other.left_open = dict(self.free), list(self.steps), False
         other.chains, other.ready = None if self.chains is None else list(self.chains), list(self.ready)
         return other
 
-    def parts(self) -> Iterator[Search]:
-        """Searches of independent groups of joints, none started."""
+    def parts(self) -> Iterator[SolutionSearch]:
+        """Separate searches for independent groups of joints, none of them started."""
         tied = [[gear, *pair] for gear, pair in self.facts.pairs.items()]
         tied += [sharing for sharing in self.facts.sharing.values() if len(sharing) > 1]
-        for group in separate_groups(self.graph.links, tied):
+        for group in group_edges(self.graph.links, tied):
             links = {i: self.graph.links[i] for i in group if i in self.graph.links}
             nodes = [node for i in group for node in (self.edges[i].a, self.edges[i].b)]
-            part = object.__new__(Search)
+            part = object.__new__(SolutionSearch)
             part.topology, part.facts, part.apart = self.topology, self.facts, self.apart
             part.samples = [sample.part(nodes) for sample in self.samples]
             part.graph = ChainGraph(self.edges, links)
@@ -133,41 +133,41 @@ class Search:
             part.chains, part.ready = None, []
             yield part
 
-    def together(self, i: int) -> bool:
-        """True if both ends of an edge are in one cluster."""
+    def connects_one_cluster(self, i: int) -> bool:
+        """Return True if both ends of an edge are in one cluster."""
         edge = self.edges[i]
-        return self.samples[0].clusters.together(edge.a, edge.b)
+        return self.samples[0].clusters.are_connected(edge.a, edge.b)
 
     def join(self, i: int) -> None:
         """Mark an edge as known and merge its clusters."""
-        self.leave(i)
+        self.mark_known(i)
         edge, root = self.edges[i], self.samples[0].clusters.root
         a, b = root[edge.a], root[edge.b]
         if a == b:
             return
         if self.chains is not None:
-            for chain in self.graph.across(a, b, LONGEST_CHAIN, self.promising):
+            for chain in self.graph.chains_between(a, b, LONGEST_CHAIN, self.is_promising):
                 self._queue_chain(chain)
         for sample in self.samples:
             sample.join(i)
         first = root[edge.a]
-        self.graph.merge(first, b if first == a else a)
+        self.graph.merge_clusters(first, b if first == a else a)
 
-    def leave(self, i: int) -> None:
+    def mark_known(self, i: int) -> None:
         """Mark an edge as known."""
         del self.free[i]
         self.graph.remove(i)
         for gear in self.facts.gears.get(i, ()):
             heapq.heappush(self.ready, gear)
 
-    def promising(self, chain: Chain) -> bool:
-        """True if the kinds of a partial chain occur in a solvable chain."""
-        return kinds_of(self.edges, chain) in _PROMISING
+    def is_promising(self, chain: Chain) -> bool:
+        """Return True if the kinds of a partial chain occur in a solvable chain."""
+        return sorted_kinds(self.edges, chain) in _PROMISING
 
     def _queue_chain(self, chain: Chain) -> None:
-        if kinds_of(self.edges, chain) in _POSSIBLE and not any(self.facts.coupled[i] for i, _ in chain):
+        if sorted_kinds(self.edges, chain) in _POSSIBLE and not any(self.facts.coupled[i] for i, _ in chain):
             assert self.chains is not None
-            heapq.heappush(self.chains, self.graph.begun(chain))
+            heapq.heappush(self.chains, self.graph.canonical_chain(chain))
 
     def next_chain(self) -> Chain | None:
         """Next closed chain that may have an analytic solution, short ones first; a chain is repeated only after the
@@ -175,34 +175,34 @@ class Search:
         if self.chains is None:
             self.chains = []
             for length in range(2, LONGEST_CHAIN + 1):
-                for chain in self.graph.closed_chains_of_length(length, self.promising):
+                for chain in self.graph.closed_chains_of_length(length, self.is_promising):
                     self._queue_chain(chain)
         while self.chains:
             key, chain = heapq.heappop(self.chains)
-            if not self.graph.valid(chain):
+            if not self.graph.is_valid(chain):
                 continue
-            now = self.graph.begun(chain)
+            now = self.graph.canonical_chain(chain)
             if self.chains and now > self.chains[0] and now[0] > key:
                 heapq.heappush(self.chains, now)
                 continue
             return now[1]
         return None
 
-    def choose(self, i: int) -> None:
+    def make_independent(self, i: int) -> None:
         """Make a tree edge independent; coupled edges become known with it."""
         for k in sorted({i, *self.facts.sharing.get(self.edges[i].q, ())}):
             if k in self.free:
-                self.take(k)
+                self.append_step(k)
 
-    def take(self, step: Form | int) -> None:
+    def append_step(self, step: ChainSolution | int) -> None:
         """Append a step: a chain solution, or an edge that becomes independent."""
-        if isinstance(step, Form):
+        if isinstance(step, ChainSolution):
             self.close(step)
             return
         self.steps.append(step)
         self.join(step)
 
-    def close(self, form: Form) -> None:
+    def close(self, form: ChainSolution) -> None:
         """Append a chain solution."""
         self.steps.append(form)
         members = [i for i, _ in form.chain]
@@ -210,158 +210,160 @@ class Search:
         for i in members:
             if i != skipped:
                 self.join(i)
-        self.leave(skipped)
+        self.mark_known(skipped)
 
     @property
-    def left(self) -> int:
+    def remaining_equations(self) -> int:
         """Number of constraint equations left to iteration."""
         return sum(6 - self.edges[i].nv for i in self.free if self.edges[i].cut)
 
     @property
-    def chosen(self) -> int:
+    def independent_dof(self) -> int:
         """Number of independent degrees of freedom."""
         return sum(self.edges[step].nv for step in self.steps if isinstance(step, int)) + sum(
-            step.family == ROD for step in self.steps if isinstance(step, Form)
+            step.family == ROD for step in self.steps if isinstance(step, ChainSolution)
         )
 
 
-def begin(topology: Topology, *, apart: bool = False) -> Search:
-    """A new search, with welded bodies joined."""
-    search = Search(topology, apart=apart)
+def begin_search(topology: Topology, *, separately: bool = False) -> SolutionSearch:
+    """Create a search in which welded bodies are merged already."""
+    search = SolutionSearch(topology, separately=separately)
     for i in list(search.free):
         if search.edges[i].kind == "W" and not search.edges[i].cut:
             search.join(i)
     return search
 
 
-def solved(topology: Topology) -> Search:
-    """Result of the search: what remains of the tree becomes independent, what remains of the cut joints is left to
+def solve_order(topology: Topology) -> SolutionSearch:
+    """Search for an order of solution: tree joints that remain become independent, cut joints that remain are left to
     iteration."""
-    search = _completed_parts(begin(topology))
-    if search.left_open and any(_determines_cut(search, step.chain) for step in search.steps if isinstance(step, Form)):
-        search = _completed_parts(begin(topology, apart=True))
+    search = _complete_parts(begin_search(topology))
+    if search.left_open and any(
+        _determines_cut(search, step.chain) for step in search.steps if isinstance(step, ChainSolution)
+    ):
+        search = _complete_parts(begin_search(topology, separately=True))
     return search
 
 
-def _completed_parts(search: Search) -> Search:
+def _complete_parts(search: SolutionSearch) -> SolutionSearch:
     for part in list(search.parts()):
-        for step in complete(part).steps:
-            search.take(step)
+        for step in complete_search(part).steps:
+            search.append_step(step)
     for i in list(search.free):
         if i in search.free and not search.edges[i].cut:
-            if search.together(i):
+            if search.connects_one_cluster(i):
                 search.left_open = True
-            search.choose(i)
+            search.make_independent(i)
             solve_geared_joints(search)
     return search
 
 
-def _determines_cut(search: Search, chain: Sequence[tuple[int, bool]]) -> bool:
+def _determines_cut(search: SolutionSearch, chain: Sequence[tuple[int, bool]]) -> bool:
     """Return True if a solution would let a rod's constraint determine a cut joint."""
     edges = [search.edges[i] for i, _ in chain]
     return any(edge.kind in BESIDE for edge in edges) and any(edge.cut and edge.kind not in BESIDE for edge in edges)
 
 
-def complete(search: Search) -> Search:
+def complete_search(search: SolutionSearch) -> SolutionSearch:
     """Close all solvable chains, choosing independent joints as needed."""
     close_solvable_chains(search)
-    results: list[Search] = []
-    for independent, form in itertools.islice(choices(search), FOLLOWED):
-        trial = _with_independent(search, independent)
+    results: list[SolutionSearch] = []
+    for independent, form in itertools.islice(ranked_choices(search), FOLLOWED):
+        trial = _make_edges_independent(search, independent)
         assert trial is not None, "as when the form was found"
         trial.close(form)
-        followed = _completed_greedily(trial, results)
+        followed = _complete_greedily(trial, results)
         if followed is not None:
             results.append(followed)
-    return min(results, key=lambda each: (each.left, each.chosen)) if results else search
+    return min(results, key=lambda each: (each.remaining_equations, each.independent_dof)) if results else search
 
 
-def _completed_greedily(search: Search, others: Sequence[Search]) -> Search | None:
-    """The search completed by always taking the best choice; None once it cannot have more independent degrees of
+def _complete_greedily(search: SolutionSearch, rivals: Sequence[SolutionSearch]) -> SolutionSearch | None:
+    """Complete the search by always taking the best choice; None once it cannot have more independent degrees of
     freedom than a complete alternative."""
-    enough = min((other.chosen for other in others if not other.left), default=math.inf)
-    while search.chosen < enough:
+    enough = min((other.independent_dof for other in rivals if not other.remaining_equations), default=math.inf)
+    while search.independent_dof < enough:
         close_solvable_chains(search)
-        best = next(choices(search), None)
+        best = next(ranked_choices(search), None)
         if best is None:
             return search
-        chosen = _with_independent(search, best[0])
+        chosen = _make_edges_independent(search, best[0])
         assert chosen is not None, "as when the form was found"
         search = chosen
         search.close(best[1])
     return None
 
 
-def close_solvable_chains(search: Search) -> None:
+def close_solvable_chains(search: SolutionSearch) -> None:
     """Apply every chain solution, and those that become possible thereby."""
     solve_geared_joints(search)
-    while (form := _next_form(search)) is not None:
+    while (form := _next_solution(search)) is not None:
         search.close(form)
         solve_geared_joints(search)
 
 
-def solve_geared_joints(search: Search) -> None:
+def solve_geared_joints(search: SolutionSearch) -> None:
     """Solve joints that gears couple to known ones."""
     while (form := _next_gear(search)) is not None:
         search.close(form)
 
 
-def _next_gear(search: Search) -> Form | None:
+def _next_gear(search: SolutionSearch) -> ChainSolution | None:
     while search.ready:
         i = heapq.heappop(search.ready)
         joint, leader = search.facts.pairs[i]
         for dependent, source, forward in ((joint, leader, True), (leader, joint, False)):
             turns = forward or all(abs(sample.edges[i].ratio) > 0.0 for sample in search.samples)
             open_ = i in search.free and dependent in search.free and source not in search.free
-            if open_ and turns and not search.together(dependent) and not search.facts.coupled[dependent]:
-                return Form(GEARED, ((dependent, True), (i, forward)))
+            if open_ and turns and not search.connects_one_cluster(dependent) and not search.facts.coupled[dependent]:
+                return ChainSolution(GEARED, ((dependent, True), (i, forward)))
     return None
 
 
-def _next_form(search: Search) -> Form | None:
+def _next_solution(search: SolutionSearch) -> ChainSolution | None:
     while (chain := search.next_chain()) is not None:
         if search.apart and _determines_cut(search, chain):
             continue
         forms = search.facts.forms
         if chain not in forms:
-            forms[chain] = form_of(chain, search.samples, lambda i: not search.edges[i].cut)
+            forms[chain] = find_chain_solution(chain, search.samples, lambda i: not search.edges[i].cut)
         if (form := forms[chain]) is not None:
             return form
     return None
 
 
-def kinds_of(edges: list[Edge], chain: Sequence[tuple[int, bool]]) -> str:
+def sorted_kinds(edges: list[Edge], chain: Sequence[tuple[int, bool]]) -> str:
     """Kinds of the chain's edges, sorted."""
     return "".join(sorted(edges[i].kind for i, _ in chain))
 
 
-def choices(search: Search) -> Iterator[tuple[tuple[int, ...], Form]]:
-    """(edges to make independent, solution that then closes a loop), the best first."""
+def ranked_choices(search: SolutionSearch) -> Iterator[tuple[tuple[int, ...], ChainSolution]]:
+    """Yield (edges to make independent, solution that then closes a loop), best first."""
     found: list[Split] = []
     for chain in itertools.islice(_closed_chains(search), MOST_LOOPS):
         if chain not in search.facts.splits:
             search.facts.splits[chain] = sorted(_chain_splits(search, chain))[: PER_LOOP * 4]
         found += search.facts.splits[chain]
     for _, independent, rest in sorted(found):
-        form = _form_with_known_joints(search, independent, rest)
+        form = _find_solution_for_rest(search, independent, rest)
         if form is not None:
             yield independent, form
 
 
-def _closed_chains(search: Search) -> Iterator[Chain]:
+def _closed_chains(search: SolutionSearch) -> Iterator[Chain]:
     """Closed chains, short ones first."""
     for length in range(2, LONGEST_LOOP + 1):
-        for _, chain in sorted(map(search.graph.begun, search.graph.closed_chains_of_length(length))):
+        for _, chain in sorted(map(search.graph.canonical_chain, search.graph.closed_chains_of_length(length))):
             yield chain
 
 
-def _chain_splits(search: Search, chain: Chain) -> Iterator[Split]:
+def _chain_splits(search: SolutionSearch, chain: Chain) -> Iterator[Split]:
     """Splits of a closed chain into tree edges to make independent and a rest that may have an analytic solution."""
     edges, coupled = search.edges, search.facts.coupled
     for count in (2, 3, 4, 6):
         for kept in itertools.combinations(range(len(chain)), count):
             rest = tuple(chain[k] for k in kept)
-            if kinds_of(edges, rest) not in _POSSIBLE or any(coupled[i] for i, _ in rest):
+            if sorted_kinds(edges, rest) not in _POSSIBLE or any(coupled[i] for i, _ in rest):
                 continue
             if search.apart and _determines_cut(search, rest):
                 continue
@@ -370,12 +372,12 @@ def _chain_splits(search: Search, chain: Chain) -> Iterator[Split]:
                 yield _split_cost(search, independent, rest), independent, rest
 
 
-def _split_cost(search: Search, independent: tuple[int, ...], rest: Chain) -> tuple[float, ...]:
+def _split_cost(search: SolutionSearch, independent: tuple[int, ...], remaining: Chain) -> tuple[float, ...]:
     """Number of degrees of freedom that become independent (a rod between two balls keeps its spin), then the
     preference of their edges."""
-    edges, rank = search.edges, search.facts.rank
+    edges, rank = search.edges, search.facts.preference_ranks
     each = sorted(rank[i] for i in independent)
-    count = sum(edges[i].nv for i in independent) + (kinds_of(edges, rest) in ("RSS", "PSS"))
+    count = sum(edges[i].nv for i in independent) + (sorted_kinds(edges, remaining) in ("RSS", "PSS"))
     return (float(count), *itertools.chain.from_iterable(each))
 
 
@@ -397,43 +399,45 @@ def _preference_ranks(topology: Topology, edges: list[Edge]) -> dict[int, tuple[
     }
 
 
-def _form_with_known_joints(search: Search, independent: tuple[int, ...], rest: Chain) -> Form | None:
-    """Analytic solution of the rest of a loop once its other joints are known."""
+def _find_solution_for_rest(
+    search: SolutionSearch, independent: tuple[int, ...], remaining: Chain
+) -> ChainSolution | None:
+    """Find the analytic solution of the remaining edges of a loop once its other joints are known."""
     facts = search.facts
     lasting = not (facts.pairs or any(facts.coupled[i] for i in independent))
-    if lasting and (independent, rest) in facts.rests:
-        return facts.rests[independent, rest]
-    form, trial = None, _with_independent(search, independent)
+    if lasting and (independent, remaining) in facts.rests:
+        return facts.rests[independent, remaining]
+    form, trial = None, _make_edges_independent(search, independent)
     if (
         trial is not None
-        and not any(i not in trial.free or trial.together(i) for i, _ in rest)
-        and _is_closed_chain(trial, rest)
+        and not any(i not in trial.free or trial.connects_one_cluster(i) for i, _ in remaining)
+        and _is_closed_chain(trial, remaining)
     ):
-        form = form_of(rest, trial.samples, lambda i: not search.edges[i].cut)
+        form = find_chain_solution(remaining, trial.samples, lambda i: not search.edges[i].cut)
     if lasting:
-        facts.rests[independent, rest] = form
+        facts.rests[independent, remaining] = form
     return form
 
 
-def _with_independent(search: Search, independent: tuple[int, ...]) -> Search | None:
-    """A copy of the search with further joints known, and those that gears couple to them; None if one of them connects
-    bodies whose relative pose is then known already, so that its loop would stay open."""
+def _make_edges_independent(search: SolutionSearch, independent: tuple[int, ...]) -> SolutionSearch | None:
+    """Return a copy of the search with further joints known, and those that gears couple to them; None if one of them
+    connects bodies whose relative pose would be known already, so that its loop would stay open."""
     trial = search.copy()
     for i in independent:
         if i in trial.free:
-            if trial.together(i):
+            if trial.connects_one_cluster(i):
                 return None
-            trial.choose(i)
+            trial.make_independent(i)
             solve_geared_joints(trial)
     return trial
 
 
-def _is_closed_chain(search: Search, rest: Chain) -> bool:
+def _is_closed_chain(search: SolutionSearch, edges: Chain) -> bool:
     """True if the edges are unknown, connect different clusters, and follow each other end to end."""
     clusters = search.samples[0].clusters
-    if any(i not in search.free or search.together(i) for i, _ in rest):
+    if any(i not in search.free or search.connects_one_cluster(i) for i, _ in edges):
         return False
-    for (i, forward), (k, onward) in zip(rest, rest[1:] + rest[:1], strict=True):
-        if not clusters.together(ends(search.edges[i], forward)[2], ends(search.edges[k], onward)[0]):
+    for (i, forward), (k, onward) in zip(edges, edges[1:] + edges[:1], strict=True):
+        if not clusters.are_connected(edge_ends(search.edges[i], forward)[2], edge_ends(search.edges[k], onward)[0]):
             return False
     return True

@@ -2,7 +2,7 @@
 
 1. The steps of the solution are walked once for all columns of Φ together (`_Pass.columns`): column k is v where the
    k-th independent speed is 1 and the others are 0. Independent joints move their cluster by their own columns S;
-   closed chains answer with the speeds of their joints (`core.constraints.closed_forms.velocities.Solver`).
+   closed chains give the speeds of their joints (`core.constraints.closed_forms.velocities.ChainVelocitySolver`).
 2. v = Φ v_i, and the motion of every body in the world with it.
 3. The steps are walked once more for b, the accelerations where the independent ones vanish (`_Pass.bias`): every
    joint adds V × S v, and the same solvers answer.
@@ -17,15 +17,25 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from core.constraints.closed_forms.dyads import LEAST_DIVISOR
-from core.constraints.closed_forms.families import GEARED, ROD, Form
+from core.constraints.closed_forms.families import GEARED, ROD, ChainSolution
 from core.constraints.closed_forms.graph import LINK, OWN, Clusters, Edge, geared_pairs
-from core.constraints.closed_forms.graph import known as coordinates_at
-from core.constraints.closed_forms.positions import EdgeNumbers, Positions, coordinates_of, numbers_of
-from core.constraints.closed_forms.velocities import Axis, Columns, Flow, Solver, Speed, at, axis_of, quality, span
+from core.constraints.closed_forms.graph import edge_value as coordinates_at
+from core.constraints.closed_forms.positions import EdgeNumbers, Positions, edge_coordinates, edge_numbers
+from core.constraints.closed_forms.velocities import (
+    ChainVelocitySolver,
+    ClusterMotions,
+    Columns,
+    Speed,
+    WorldAxis,
+    linear_combination,
+    point_velocity,
+    solution_quality,
+    world_axis_of_edge,
+)
 from core.mechanics.crba import joint_motion
 from core.mechanics.elements.added_inertia import AddedInertia, add_reduced
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.kinematics import coordinates
+from core.mechanics.kinematics import joint_coordinates
 from core.mechanics.tree import Runner, Tree, inline
 from core.numerics.spatial.inertia import Inertia
 from core.numerics.spatial.pose import Pose
@@ -57,7 +67,7 @@ class Motions(NamedTuple):
     """Index in v → rank in the order of solution."""
 
 
-def independent_speeds(edges: list[Edge], steps: Sequence[Form | int]) -> list[Speed]:
+def independent_speeds(edges: list[Edge], steps: Sequence[ChainSolution | int]) -> list[Speed]:
     """Independent speeds in the order in which they become known; mimic joints have none of their own."""
     result: list[Speed] = []
     taken: set[int] = set()
@@ -73,54 +83,57 @@ def independent_speeds(edges: list[Edge], steps: Sequence[Form | int]) -> list[S
     return result
 
 
-def motions(
+def compute_motions(
     edges: list[Edge],
-    steps: Sequence[Form | int],
+    steps: Sequence[ChainSolution | int],
     independent: Sequence[Speed],
-    closed: Positions,
+    positions: Positions,
     v: Scalars,
     nv: int,
-    run: Runner = inline,
+    runner: Runner = inline,
 ) -> Motions:
     """Speeds, Φ and b at a closed position; v : (nv,) contains the independent speeds"""
-    axes = {i: axis_of(edge, closed.clusters, closed.q, run) for i, edge in enumerate(edges)}
-    pass_ = _VelocityPass(edges, steps, independent, axes, closed.clusters.root, closed.q, run)
-    own = pass_.own_speeds(v)
-    columns, flow = pass_.columns()
+    axes = {i: world_axis_of_edge(edge, positions.clusters, positions.q, runner) for i, edge in enumerate(edges)}
+    pass_ = _VelocityPass(edges, steps, independent, axes, positions.clusters.root, positions.q, runner)
+    own = pass_.independent_values(v)
+    columns, flow = pass_.compute_columns()
     speeds_: list[Scalar] = []
     for k in range(nv):
         moving = [i for i, column in enumerate(columns) if k in column]
-        speeds_.append(run(_weighted_sum, tuple(columns[i][k] for i in moving), tuple(own[i] for i in moving)))
+        speeds_.append(runner(_weighted_sum, tuple(columns[i][k] for i in moving), tuple(own[i] for i in moving)))
     absolute = {
-        node: run(span, tuple(parts.values()), tuple(own[k] for k in parts)) for node, parts in flow.motion.items()
+        node: runner(linear_combination, tuple(parts.values()), tuple(own[k] for k in parts))
+        for node, parts in flow.motion.items()
     }
-    bias = pass_.bias(speeds_, absolute)
+    bias = pass_.compute_bias(speeds_, absolute)
     entries: list[Scalar] = [bias.get(k, 0.0) for k in range(nv)]
-    return Motions(speeds_, columns, entries, quality(pass_.grades, pass_.gains, run), _solution_ranks(edges, steps))
+    return Motions(
+        speeds_, columns, entries, solution_quality(pass_.grades, pass_.gains, runner), _solution_ranks(edges, steps)
+    )
 
 
-def _solution_ranks(edges: list[Edge], steps: Sequence[Form | int]) -> dict[int, int]:
+def _solution_ranks(edges: list[Edge], steps: Sequence[ChainSolution | int]) -> dict[int, int]:
     known = [edges[i] for step in steps for i in ([step] if isinstance(step, int) else [i for i, _ in step.chain])]
     entries = dict.fromkeys(edge.v + k for edge in known if not edge.cut for k in range(edge.nv))
     return {entry: place for place, entry in enumerate(entries)}
 
 
-def _weighted_sum(row: Scalars, own: Scalars) -> Scalar:
-    return total(times(x, speed) for x, speed in zip(row, own, strict=True))
+def _weighted_sum(row: Scalars, independent_speeds: Scalars) -> Scalar:
+    return total(times(x, speed) for x, speed in zip(row, independent_speeds, strict=True))
 
 
 class _VelocityPass:
     def __init__(
         self,
         edges: list[Edge],
-        steps: Sequence[Form | int],
+        steps: Sequence[ChainSolution | int],
         independent: Sequence[Speed],
-        axes: dict[int, Axis],
+        axes: dict[int, WorldAxis],
         nodes: Iterable[str],
         q: Scalars,
-        run: Runner,
+        runner: Runner,
     ) -> None:
-        self.edges, self.steps, self.independent, self.axes, self.run = edges, steps, independent, axes, run
+        self.edges, self.steps, self.independent, self.axes, self.run = edges, steps, independent, axes, runner
         self.q, self.nodes = q, list(nodes)
         self.pairs = geared_pairs(edges)
         self.grades: list[Scalar] = []
@@ -131,29 +144,27 @@ class _VelocityPass:
         """Entry of v → its place among the independent speeds."""
         places = {speed.edge: k for k, speed in enumerate(independent) if speed.spin}
         for n, step in enumerate(steps):
-            if isinstance(step, Form) and step.family == ROD:
+            if isinstance(step, ChainSolution) and step.family == ROD:
                 self.spins[n] = places[next(i for i, _ in step.chain[1:] if not edges[i].cut)]
 
-    def own_speeds(self, v: Scalars) -> tuple[Scalar, ...]:
+    def independent_values(self, v: Scalars) -> tuple[Scalar, ...]:
         """Independent speeds from v."""
         rods = {place: self.steps[n] for n, place in self.spins.items()}
         result = []
         for k, speed in enumerate(self.independent):
             if speed.spin:
                 edge, form = self.edges[speed.edge], rods[k]
-                assert isinstance(form, Form)
+                assert isinstance(form, ChainSolution)
                 ends_ = [self.axes[i].p for i, _ in form.chain[1:]]
-                result.append(
-                    self.run(_spin_about_rod, self.axes[speed.edge].columns, tuple(v[edge.v : edge.v + 3]), *ends_)
-                )
+                result.append(self.run(_rod_spin, self.axes[speed.edge].columns, tuple(v[edge.v : edge.v + 3]), *ends_))
             else:
                 result.append(v[speed.v])
         return tuple(result)
 
-    def columns(self) -> tuple[list[Column], Flow]:
-        """Columns of Φ, and the motions of all nodes for each."""
+    def compute_columns(self) -> tuple[list[Column], ClusterMotions]:
+        """Compute the columns of Φ, and the motions of all nodes for each."""
         columns: list[Column] = [{} for _ in self.independent]
-        flow = Flow(self.nodes, self.run)
+        flow = ClusterMotions(self.nodes, self.run)
         for edge in self.edges:
             if edge.kind == "W" and not edge.cut:
                 flow.join(edge, {})
@@ -166,7 +177,7 @@ class _VelocityPass:
                 self._add_dependent_chain(n, step, columns, flow)
         return columns, flow
 
-    def _add_independent_joint(self, i: int, columns: list[Column], flow: Flow) -> None:
+    def _add_independent_joint(self, i: int, columns: list[Column], flow: ClusterMotions) -> None:
         edge = self.edges[i]
         across = {}
         for k, column in enumerate(self.axes[i].columns):
@@ -175,9 +186,9 @@ class _VelocityPass:
             across[place] = self.run(Motion.scaled, column, edge.ratio)
         flow.join(edge, across)
 
-    def _add_dependent_chain(self, n: int, form: Form, columns: list[Column], flow: Flow) -> None:
+    def _add_dependent_chain(self, n: int, form: ChainSolution, columns: list[Column], flow: ClusterMotions) -> None:
         chain, spin = form.chain, self.spins.get(n, -1)
-        known = {k: each for k, each in flow.around(form, self.edges).items() if not _is_zero(each)}
+        known = {k: each for k, each in flow.known_chain_motion(form, self.edges).items() if not _is_zero(each)}
         moving = sorted(known.keys() | {spin} - {-1})
         given = tuple(known.get(k) for k in moving)
         flags = tuple(forward for _, forward in chain)
@@ -185,7 +196,7 @@ class _VelocityPass:
             form.family,
             self._chain_kinds(form),
             flags,
-            self._spinning_ball(form),
+            self._spinning_ball_index(form),
             moving.index(spin) if spin >= 0 else -1,
         )
         found, grade, gain = self.run(step, tuple(self.axes[i] for i, _ in chain), given)
@@ -200,14 +211,16 @@ class _VelocityPass:
                     across[place] = motion
             flow.join(self.edges[i], across)
 
-    def _chain_kinds(self, form: Form) -> str:
+    def _chain_kinds(self, form: ChainSolution) -> str:
         return "".join(self.edges[i].kind for i, _ in form.chain)
 
-    def _spinning_ball(self, form: Form) -> int:
-        """Index, in a rod's chain, of the ball joint that has the spin."""
+    def _spinning_ball_index(self, form: ChainSolution) -> int:
+        """Index, in a rod's chain, of the ball joint to which the rod's spin is assigned."""
         return next((k for k, (i, _) in enumerate(form.chain) if k and not self.edges[i].cut), 0)
 
-    def _add_geared_joint(self, form: Form, columns: Sequence[Column], flow: Flow, extra: dict[int, Motion]) -> None:
+    def _add_geared_joint(
+        self, form: ChainSolution, columns: Sequence[Column], flow: ClusterMotions, extra: dict[int, Motion]
+    ) -> None:
         """Enter a joint driven by a gear: its entries of Φ, or of the bias, are proportional to its leader's."""
         (i, _), (k, forward) = form.chain
         source = self.edges[self.pairs[k][1 if forward else 0]]
@@ -215,7 +228,7 @@ class _VelocityPass:
         for n, column in enumerate(columns):
             if source.v in column:
                 ratios = self.edges[k].ratio, source.ratio, column[source.v]
-                given = self.run(_driven_entry if forward else _driving_entry, *ratios)
+                given = self.run(driven_joint_entry if forward else driving_joint_entry, *ratios)
                 column[self.edges[i].v] = given
                 across[n] = self.run(_column_plus_term, self.axes[i].columns[0], given, extra.get(n, ZERO_MOTION))
         flow.join(self.edges[i], across)
@@ -226,10 +239,10 @@ class _VelocityPass:
         if not edge.cut and entries is not None:
             column.update((edge.v + k, each) for k, each in enumerate(entries))
 
-    def bias(self, v: list[Scalar], absolute: dict[str, Motion]) -> Column:
+    def compute_bias(self, v: list[Scalar], absolute: dict[str, Motion]) -> Column:
         """Accelerations of the dependent speeds for constant independent speeds."""
         result: Column = {}
-        flow = Flow(self.nodes, self.run)
+        flow = ClusterMotions(self.nodes, self.run)
         for edge in self.edges:
             if edge.kind == "W" and not edge.cut:
                 flow.join(edge, {})
@@ -247,12 +260,16 @@ class _VelocityPass:
     def _velocity_product_terms(self, i: int, v: list[Scalar], absolute: dict[str, Motion]) -> dict[int, Motion]:
         """V_b × S v, the acceleration from the rotation of an edge's columns, plus Ṡ v if they change in b's axes."""
         edge = self.edges[i]
-        own = tuple(v[edge.v : edge.v + edge.nv]), coordinates_of(edge, self.q)
-        motion = self.run(_velocity_product_function(edge.kind), numbers_of(edge), self.axes[i], *own, absolute[edge.b])
+        own = tuple(v[edge.v : edge.v + edge.nv]), edge_coordinates(edge, self.q)
+        motion = self.run(
+            _velocity_product_function(edge.kind), edge_numbers(edge), self.axes[i], *own, absolute[edge.b]
+        )
         return {} if _is_zero(motion) else {0: motion}
 
-    def _add_chain_bias(self, form: Form, absolute: dict[str, Motion], flow: Flow, result: Column) -> None:
-        known = flow.around(form, self.edges).get(0, ZERO_MOTION)
+    def _add_chain_bias(
+        self, form: ChainSolution, absolute: dict[str, Motion], flow: ClusterMotions, result: Column
+    ) -> None:
+        known = flow.known_chain_motion(form, self.edges).get(0, ZERO_MOTION)
         chain = form.chain
         axes = tuple(self.axes[i] for i, _ in chain)
         sides = tuple((absolute[self.edges[i].a], absolute[self.edges[i].b]) for i, _ in chain)
@@ -263,109 +280,115 @@ class _VelocityPass:
             flow.join(self.edges[i], {} if _is_zero(across) else {0: across})
 
 
-def _spin_about_rod(columns: Sequence[Motion], v: Scalars, one: Vector3, other: Vector3) -> Scalar:
+def _rod_spin(columns: Sequence[Motion], v: Scalars, start: Vector3, end: Vector3) -> Scalar:
     """Rotation of a ball joint about its rod."""
-    return span(columns, v).angular.dot(_unit_vector(other - one))
+    return linear_combination(columns, v).angular.dot(_unit_vector(end - start))
 
 
 def _unit_vector(d: Vector3) -> Vector3:
     return d.scaled(over(1.0, sqrt(d.dot(d))))
 
 
-def _driven_entry(ratio: Scalar, source: Scalar, entry: Scalar) -> Scalar:
+def driven_joint_entry(ratio: Scalar, source: Scalar, entry: Scalar) -> Scalar:
     return times(times(ratio, source), entry)
 
 
-def _driving_entry(ratio: Scalar, source: Scalar, entry: Scalar) -> Scalar:
+def driving_joint_entry(ratio: Scalar, source: Scalar, entry: Scalar) -> Scalar:
     return times(times(over(1.0, ratio), source), entry)
 
 
-def _column_plus_term(column: Motion, speed: Scalar, more: Motion) -> Motion:
-    return column.scaled(speed) + more
+def _column_plus_term(column: Motion, speed: Scalar, term: Motion) -> Motion:
+    return column.scaled(speed) + term
 
 
 @cache
 def _velocity_product_function(kind: str) -> Callable[..., Motion]:
-    """Function (edge's numbers and axis, its speeds and coordinates, V_b) → velocity-product acceleration."""
+    """Return the function (edge's numbers and axis, its speeds and coordinates, V_b) → velocity-product
+    acceleration."""
 
-    def turned(numbers: EdgeNumbers, axis: Axis, v: Scalars, q: Scalars, V_b: Motion) -> Motion:
+    def rotated_columns_term(numbers: EdgeNumbers, axis: WorldAxis, v: Scalars, q: Scalars, V_b: Motion) -> Motion:
         values = [times(numbers.ratio, speed) for speed in v]
-        turning = V_b.cross(span(axis.columns, values))
+        turning = V_b.cross(linear_combination(axis.columns, values))
         if kind != OWN:
             return turning
-        return turning + axis.pose.motion(numbers.law.bias(coordinates_at(numbers.edge(kind), q), values))
+        return turning + axis.pose.motion(numbers.law.bias(coordinates_at(numbers.to_edge(kind), q), values))
 
-    return turned
+    return rotated_columns_term
 
 
 @cache
-def _velocity_solver(family: str, kinds: str, flags: tuple[bool, ...], ball: int, spin: int) -> Callable[..., Any]:
-    """Function (axes of a chain, known motions around it) → entries and relative motion of every joint for each motion,
-    with conditioning and gain. spin : index of the motion that is the spin of the rod's `ball`"""
+def _velocity_solver(
+    family: str, kinds: str, flags: tuple[bool, ...], ball_index: int, spin_index: int
+) -> Callable[..., Any]:
+    """Return the function (axes of a chain, known motions around it) → entries and relative motion of every joint for
+    each motion, with conditioning and gain. spin_index : index of the motion that is the spin of the rod's ball joint
+    `ball_index`"""
 
-    def answering(axes: Sequence[Axis], known: Sequence[Motion | None]) -> tuple[Any, Scalar, Scalar]:
-        solver = Solver(Form(family, ()), kinds, list(axes))
+    def solve_speeds(axes: Sequence[WorldAxis], known_motions: Sequence[Motion | None]) -> tuple[Any, Scalar, Scalar]:
+        solver = ChainVelocitySolver(ChainSolution(family, ()), kinds, list(axes))
         moved: Scalar = 0.0
         moving: Scalar = 0.0
         values: list[list[Any]] = []
-        for each in known:
+        for each in known_motions:
             if each is None:
                 values.append([None] * len(kinds))
                 continue
             solution, out, into = solver.solve(each)
             values.append(solution)
             moved, moving = plus(moved, out), plus(moving, into)
-        if spin >= 0:  # the rod turns about itself: both balls turn, in opposite senses along the chain
+        if spin_index >= 0:  # the rod turns about itself: both balls turn, in opposite senses along the chain
             along = _unit_vector(solver.d)
-            first = along if flags[ball] == (ball == 1) else -along
-            values[spin] = [0.0, first, -first]
+            first = along if flags[ball_index] == (ball_index == 1) else -along
+            values[spin_index] = [0.0, first, -first]
         found = tuple(
             tuple(
-                _own_motion(kinds[k], axes[k], _in_joint_direction(row[k], flags[k]), ZERO_MOTION)
+                _motion_of_joint_speed(kinds[k], axes[k], _in_joint_direction(row[k], flags[k]), ZERO_MOTION)
                 for k in range(len(kinds))
             )
             for row in values
         )
         return found, solver.grade, over(moved, plus(moving, LEAST_DIVISOR))
 
-    return answering
+    return solve_speeds
 
 
 @cache
 def _acceleration_solver(family: str, kinds: str, flags: tuple[bool, ...]) -> Callable[..., Any]:
-    """Function (axes of a chain, motions of both sides of its joints, known accelerations) → entries and relative
-    acceleration of every joint."""
+    """Return the function (axes of a chain, motions of both sides of its joints, known accelerations) → entries and
+    relative acceleration of every joint."""
 
-    def accelerating(axes: Sequence[Axis], sides: Sequence[tuple[Motion, Motion]], known: Motion) -> Any:
+    def solve_accelerations(
+        axes: Sequence[WorldAxis], sides: Sequence[tuple[Motion, Motion]], known_acceleration: Motion
+    ) -> Any:
         extra = []
         for axis, kind, forward, (V_a, V_b) in zip(axes, kinds, flags, sides, strict=True):
             # V_b × (V_b − V_a), which is V_b × S v also where the joint is cut
             each = _centripetal_correction(axis, V_a, V_b) if kind == LINK else V_b.cross(V_b - V_a)
             extra.append(each)
-            known = known + (each if forward else -each)
-        solution, _, _ = Solver(Form(family, ()), kinds, list(axes)).solve(known)
+            known_acceleration = known_acceleration + (each if forward else -each)
+        solution, _, _ = ChainVelocitySolver(ChainSolution(family, ()), kinds, list(axes)).solve(known_acceleration)
         return tuple(
-            _own_motion(kinds[k], axes[k], _in_joint_direction(solution[k], flags[k]), extra[k])
+            _motion_of_joint_speed(kinds[k], axes[k], _in_joint_direction(solution[k], flags[k]), extra[k])
             for k in range(len(kinds))
         )
 
-    return accelerating
+    return solve_accelerations
 
 
-def _own_motion(kind: str, axis: Axis, value: Any, more: Motion) -> tuple[Any, Motion]:
+def _motion_of_joint_speed(kind: str, axis: WorldAxis, value: Any, added_motion: Motion) -> tuple[Any, Motion]:
     """(entries, relative motion) of a joint for its own speed."""
     if value is None:
-        return None, more
+        return None, added_motion
     if kind == "S":
-        return axis.pose.rotation.act_back(value), Motion(value, axis.p.cross(value)) + more
-    return (value,), axis.columns[0].scaled(value) + more
+        return axis.pose.rotation.act_back(value), Motion(value, axis.p.cross(value)) + added_motion
+    return (value,), axis.columns[0].scaled(value) + added_motion
 
 
-def _centripetal_correction(axis: Axis, V_a: Motion, V_b: Motion) -> Motion:
+def _centripetal_correction(axis: WorldAxis, V_a: Motion, V_b: Motion) -> Motion:
     """Motion along a rod that compensates the centripetal terms: with d from end to end, differentiating d · ḋ = 0
     leaves d · (A_b − A_a) = −(ḋ · ḋ + d · (ω_b × ṗ_b − ω_a × ṗ_a))."""
     d, p_b = axis.z, axis.p
-    v_a, v_b = at(V_a, p_b - d), at(V_b, p_b)
+    v_a, v_b = point_velocity(V_a, p_b - d), point_velocity(V_b, p_b)
     added = plus((v_b - v_a).dot(v_b - v_a), d.dot(V_b.angular.cross(v_b) - V_a.angular.cross(v_a)))
     return Motion(ZERO_MOTION.angular, d.scaled(negated(over(added, d.dot(d)))))
 
@@ -376,37 +399,43 @@ def _is_zero(motion: Motion) -> bool:
 
 
 def _in_joint_direction(value: Any, forward: bool) -> Any:
-    """Joint speed converted from the chain's direction to the joint's own."""
+    """Convert a joint speed from the chain's direction to the joint's own."""
     if value is None or forward:
         return value
     return -value if isinstance(value, Vector3) else times(-1.0, value)
 
 
-class _StructuralPass(_VelocityPass):
-    """Structural pass without numbers: dependence of joints on independent speeds."""
+class SparsityPass(_VelocityPass):
+    """Pass without numbers that determines which joints depend on which independent speeds."""
 
-    def _add_independent_joint(self, i: int, columns: list[Column], flow: Flow) -> None:
+    def _add_independent_joint(self, i: int, columns: list[Column], flow: ClusterMotions) -> None:
         edge, moved = self.edges[i], {self.places[self.edges[i].v + k] for k in range(self.edges[i].nv)}
-        self._mark_moved(edge, moved, columns, flow)
+        self._mark_moving_speeds(edge, moved, columns, flow)
 
-    def _add_dependent_chain(self, n: int, form: Form, columns: list[Column], flow: Flow) -> None:
-        moved = {*flow.around(form, self.edges), self.spins.get(n, -1)} - {-1}
+    def _add_dependent_chain(self, n: int, form: ChainSolution, columns: list[Column], flow: ClusterMotions) -> None:
+        moved = {*flow.known_chain_motion(form, self.edges), self.spins.get(n, -1)} - {-1}
         for i, _ in form.chain:
-            self._mark_moved(self.edges[i], moved, columns, flow)
+            self._mark_moving_speeds(self.edges[i], moved, columns, flow)
 
-    def _add_geared_joint(self, form: Form, columns: Sequence[Column], flow: Flow, extra: dict[int, Motion]) -> None:
+    def _add_geared_joint(
+        self, form: ChainSolution, columns: Sequence[Column], flow: ClusterMotions, extra: dict[int, Motion]
+    ) -> None:
         (i, _), (k, forward) = form.chain
         source = self.edges[self.pairs[k][1 if forward else 0]]
-        self._mark_moved(self.edges[i], {n for n, column in enumerate(columns) if source.v in column}, columns, flow)
+        self._mark_moving_speeds(
+            self.edges[i], {n for n, column in enumerate(columns) if source.v in column}, columns, flow
+        )
 
-    def _mark_moved(self, edge: Edge, moved: Iterable[int], columns: Sequence[Column], flow: Flow) -> None:
+    def _mark_moving_speeds(
+        self, edge: Edge, moved: Iterable[int], columns: Sequence[Column], flow: ClusterMotions
+    ) -> None:
         if not edge.cut:
             for i in moved:
                 columns[i].update(dict.fromkeys(range(edge.v, edge.v + edge.nv), 1.0))
         flow.join(edge, {i: self.run(_column_plus_term) for i in moved})
 
 
-class Structure(NamedTuple):
+class SparsityPattern(NamedTuple):
     """Sparsity pattern of the reduced equations."""
 
     columns: list[list[int]]
@@ -417,24 +446,24 @@ class Structure(NamedTuple):
     """(row, column) of the nonzero entries in the lower triangle of Φᵀ M Φ, row by row."""
 
     @property
-    def products(self) -> int:
+    def product_count(self) -> int:
         """Number of products of motions in Φᵀ M Φ."""
         return sum(len(own) * (len(own) + 1) // 2 for own in self.links)
 
 
-def structure(
+def find_sparsity(
     tree: Tree,
     edges: list[Edge],
-    steps: Sequence[Form | int],
+    steps: Sequence[ChainSolution | int],
     independent: Sequence[Speed],
-    masses: Sequence[Sequence[int]] = (),
-) -> Structure:
-    """Sparsity pattern of the reduced equations, found without numbers; masses : for each inertia that is not a link's,
-    the entries of v that move it"""
+    inertia_speeds: Sequence[Sequence[int]] = (),
+) -> SparsityPattern:
+    """Find the sparsity pattern of the reduced equations without numbers. inertia_speeds : for each inertia that does
+    not belong to a link, the entries of v that move it"""
     nodes = Clusters(edges).root
     columns = [
         sorted(column)
-        for column in _StructuralPass(edges, steps, independent, {}, nodes, (), _placeholder).columns()[0]
+        for column in SparsityPass(edges, steps, independent, {}, nodes, (), _skip_step).compute_columns()[0]
     ]
     moving: list[set[int]] = [set() for _ in range(tree.nv)]
     for i, column in enumerate(columns):
@@ -444,51 +473,51 @@ def structure(
     for link in tree.links:
         own = (moving[k] for k in range(link.first_v, link.first_v + link.law.nv))
         links.append(set().union(() if link.parent < 0 else links[link.parent], *own))
-    added = [set().union(*(moving[k] for k in entries)) for entries in masses]
+    added = [set().union(*(moving[k] for k in entries)) for entries in inertia_speeds]
     pairs = {(i, i) for i in range(len(columns))}
     for each in (*links, *added):
         pairs |= {(i, j) for i in each for j in each if j <= i}
-    return Structure(columns, list(map(sorted, links)), sorted(pairs))
+    return SparsityPattern(columns, list(map(sorted, links)), sorted(pairs))
 
 
-def _placeholder(step: Callable[..., Any], *arguments: Any) -> Any:
-    """Placeholder result for a number that is not needed."""
+def _skip_step(step: Callable[..., Any], *arguments: Any) -> Any:
+    """Return a placeholder instead of evaluating a step whose numbers are not needed."""
     return object()
 
 
-def reduced(
+def reduce_equations(
     tree: Tree,
-    found: Motions,
+    motions: Motions,
     q: Scalars,
     forces: Callable[[list[Scalar]], list[Scalar]],
-    masses: Sequence[AddedInertia] = (),
-    run: Runner = inline,
+    added_inertias: Sequence[AddedInertia] = (),
+    runner: Runner = inline,
 ) -> tuple[Entries, list[Scalar]]:
-    """(Φᵀ M Φ, Φᵀ (M b + h)); forces(a) : joint forces that produce accelerations a at this state; masses : inertias
-    that are not links"""
-    M = _reduced_mass_matrix(tree, q, found, run)
-    add_reduced(M, masses, KinematicState(tree, q, run=run), found.columns)
-    h = forces(found.bias)
-    loads: list[Scalar] = [0.0] * len(found.columns)
+    """Compute (Φᵀ M Φ, Φᵀ (M b + h)). forces(a) : joint forces that produce accelerations a at this state;
+    added_inertias : inertias that do not belong to links"""
+    M = _reduced_mass_matrix(tree, q, motions, runner)
+    add_reduced(M, added_inertias, KinematicState(tree, q, run=runner), motions.columns)
+    h = forces(motions.bias)
+    loads: list[Scalar] = [0.0] * len(motions.columns)
     moved: list[list[int]] = [[] for _ in h]
-    for i, column in enumerate(found.columns):
+    for i, column in enumerate(motions.columns):
         for k in column:
             moved[k].append(i)
-    for k in found.order:
+    for k in motions.order:
         for i in moved[k]:
-            loads[i] = run(_plus_product, loads[i], found.columns[i][k], h[k])
+            loads[i] = runner(_add_product, loads[i], motions.columns[i][k], h[k])
     return M, loads
 
 
-def _plus_product(before: Scalar, a: Scalar, b: Scalar) -> Scalar:
-    return plus(before, times(a, b))
+def _add_product(sum_so_far: Scalar, a: Scalar, b: Scalar) -> Scalar:
+    return plus(sum_so_far, times(a, b))
 
 
-def _reduced_mass_matrix(tree: Tree, q: Scalars, found: Motions, run: Runner) -> Entries:
+def _reduced_mass_matrix(tree: Tree, q: Scalars, motions: Motions, runner: Runner) -> Entries:
     """Σ_l V_i · I V_j over the links, plus armatures; summed in the order in which links become known, which keeps the
-    matrix of a long machine banded."""
-    own = coordinates(tree, q, run)
-    rates = _joint_rates(tree, found.columns, run)
+    matrix of a long chain banded."""
+    own = joint_coordinates(tree, q, runner)
+    rates = _joint_rates(tree, motions.columns, runner)
     twists: list[Columns] = []
     places: list[int] = []
     for l, link in enumerate(tree.links):
@@ -497,21 +526,23 @@ def _reduced_mass_matrix(tree: Tree, q: Scalars, found: Motions, run: Runner) ->
         moving = sorted(parents.keys() | rates[l].keys())
         still = (0.0,) * link.law.nv
         given = tuple(parents.get(i, ZERO_MOTION) for i in moving), tuple(rates[l].get(i, still) for i in moving)
-        found_ = run(_link_motions, link.law, link.placement, own[l], *given)
+        found_ = runner(_link_motions, link.law, link.placement, own[l], *given)
         twists.append(dict(zip(moving, found_, strict=True)))
-        places.append(found.order.get(link.first_v, -1) if link.law.nv else -1 if outer else places[link.parent])
+        places.append(motions.order.get(link.first_v, -1) if link.law.nv else -1 if outer else places[link.parent])
     M: Entries = {}
     for l in sorted(range(len(tree.links)), key=places.__getitem__):
         link, moving = tree.links[l], list(twists[l])
         still = (0.0,) * link.law.nv
         given = tuple(twists[l].values()), tuple(rates[l].get(i, still) for i in moving)
         pairs = [(i, j) for n, i in enumerate(moving) for j in moving[: n + 1]]
-        parts = run(_with_link_inertia, link.inertia, link.armature, *given, tuple(M.get(pair, 0.0) for pair in pairs))
+        parts = runner(
+            _add_link_inertia, link.inertia, link.armature, *given, tuple(M.get(pair, 0.0) for pair in pairs)
+        )
         M.update(zip(pairs, parts, strict=True))
     return M
 
 
-def _joint_rates(tree: Tree, columns: Sequence[Column], run: Runner) -> list[dict[int, tuple[Scalar, ...]]]:
+def _joint_rates(tree: Tree, columns: Sequence[Column], runner: Runner) -> list[dict[int, tuple[Scalar, ...]]]:
     """For each link, its joint's own speeds per unit of each independent speed that moves it."""
     moving: list[list[int]] = [[] for _ in range(tree.nv)]
     for i, column in enumerate(columns):
@@ -523,7 +554,7 @@ def _joint_rates(tree: Tree, columns: Sequence[Column], run: Runner) -> list[dic
         own: dict[int, tuple[Scalar, ...]] = {}
         for i in sorted({i for k in entries for i in moving[k]}):
             values = tuple(columns[i].get(k, 0.0) for k in entries)
-            own[i] = values if link.coupling is None else (run(times, link.coupling.ratio, values[0]),)
+            own[i] = values if link.coupling is None else (runner(times, link.coupling.ratio, values[0]),)
         result.append(own)
     return result
 
@@ -534,16 +565,16 @@ def _link_motions(
     """Motions of a link for the columns of Φ."""
     X, S = joint_motion(law, placement, q)
     return tuple(
-        (ZERO_MOTION if _is_zero(parent) else X.motion_back(parent)) + span(S, rate)
+        (ZERO_MOTION if _is_zero(parent) else X.motion_back(parent)) + linear_combination(S, rate)
         for parent, rate in zip(parents, rates, strict=True)
     )
 
 
-def _with_link_inertia(
-    inertia: Inertia, armature: Scalar, twists: Sequence[Motion], rates: Sequence[Scalars], M: Scalars
+def _add_link_inertia(
+    inertia: Inertia, armature: Scalar, twists: Sequence[Motion], rates: Sequence[Scalars], lower_triangle: Scalars
 ) -> tuple[Scalar, ...]:
-    """Lower triangle of M with a link's contribution added."""
-    result, entries = [], iter(M)
+    """Return the lower triangle of M with a link's contribution added."""
+    result, entries = [], iter(lower_triangle)
     for i, twist in enumerate(twists):
         momentum = inertia.act(twist)
         for j in range(i + 1):

@@ -1,7 +1,7 @@
 """Explicit speeds and accelerations: dependent ones as linear functions of the independent ones.
 
 Around every closed chain the joints' motions add up to nothing: Σ S_k v_k = 0, in world axes at the world's origin, and
-its rate Σ (S_k a_k + V_k × S_k v_k) = 0. With the known motions summed up to U (`Flow.around`), both have the same form
+its rate Σ (S_k a_k + V_k × S_k v_k) = 0. With the sum U of known motions (`known_chain_motion`) both have the same form
 Σ S_k x_k = −U over the unknown joints, and one `Solver` of the chain's family serves them: the velocity of a point, or
 the angular velocity, that the other joints do not change gives one or three equations, solved by cross products and
 Cramer's rule; the last joint takes what is left.
@@ -17,10 +17,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from core.constraints.closed_forms.dyads import LEAST_DIVISOR
-from core.constraints.closed_forms.families import MASSLESS, PLANAR, ROD, SPHERICAL, Form
-from core.constraints.closed_forms.graph import GEAR, LINK, OWN, Clusters, Edge, ends
-from core.constraints.closed_forms.graph import known as coordinates_at
-from core.constraints.closed_forms.positions import EdgeNumbers, coordinates_of, numbers_of
+from core.constraints.closed_forms.families import MASSLESS, PLANAR, ROD, SPHERICAL, ChainSolution
+from core.constraints.closed_forms.graph import GEAR, LINK, OWN, Clusters, Edge, edge_ends
+from core.constraints.closed_forms.graph import edge_value as coordinates_at
+from core.constraints.closed_forms.positions import EdgeNumbers, edge_coordinates, edge_numbers
 from core.mechanics.tree import Runner, inline
 from core.model import WORLD
 from core.numerics.spatial.pose import Pose
@@ -29,7 +29,7 @@ from core.numerics.spatial.vector import ZERO as ZERO3
 from core.numerics.spatial.vector import ZERO_MOTION, Motion, Vector3, X, Y, Z
 
 SHORT_ARM_FRACTION = 1e-2
-"""Lever arm, relative to the loop's size, below which shorter arms no longer reduce the conditioning measure."""
+"""Lever arm, relative to the loop's size, below which a shorter arm no longer reduces the conditioning measure."""
 
 
 class Speed(NamedTuple):
@@ -42,8 +42,8 @@ class Speed(NamedTuple):
     spin: bool
 
 
-class Axis(NamedTuple):
-    """Pose and motion columns of an elementary joint in the world."""
+class WorldAxis(NamedTuple):
+    """World pose and motion columns of an elementary joint."""
 
     pose: Pose
     columns: tuple[Motion, ...]
@@ -70,41 +70,41 @@ _COLUMNS: dict[str, tuple[Motion, ...]] = {
 
 
 @cache
-def _axis_function(kind: str, cut: bool) -> Callable[..., Axis]:
-    """Function (numbers of an edge, its coordinates, poses of its nodes) → its axis in the world."""
+def _axis_function(kind: str, is_cut: bool) -> Callable[..., WorldAxis]:
+    """Return the function (numbers of an edge, its coordinates, poses of its nodes) → its axis in the world."""
 
-    def axis(numbers: EdgeNumbers, q: Sequence[Scalar], X_Wa: Pose, X_Wb: Pose) -> Axis:
+    def world_axis(numbers: EdgeNumbers, q: Sequence[Scalar], X_Wa: Pose, X_Wb: Pose) -> WorldAxis:
         X_WB = X_Wb @ numbers.B
         if kind == LINK:
-            return Axis(X_WB, (Motion(ZERO3, X_WB.position - (X_Wa @ numbers.A).position),))
+            return WorldAxis(X_WB, (Motion(ZERO3, X_WB.position - (X_Wa @ numbers.A).position),))
         if kind == OWN:
-            own = () if cut else numbers.law.subspace(coordinates_at(numbers.edge(kind), q))
-            return Axis(X_WB, tuple(map(X_WB.motion, own)))
+            own = () if is_cut else numbers.law.subspace(coordinates_at(numbers.to_edge(kind), q))
+            return WorldAxis(X_WB, tuple(map(X_WB.motion, own)))
         columns = []
         for column in (Motion(Z, Vector3(0.0, 0.0, numbers.advance)),) if kind == "H" else _COLUMNS[kind]:
             moved = X_WB.motion(column)
             columns.append(Motion(ZERO3, moved.linear) if kind == "P" else moved)
-        return Axis(X_WB, tuple(columns))
+        return WorldAxis(X_WB, tuple(columns))
 
-    return axis
+    return world_axis
 
 
-def axis_of(edge: Edge, clusters: Clusters, q: Sequence[Scalar], run: Runner = inline) -> Axis:
-    """Axis of an edge at a position q, for a machine whose nodes are all in the world's cluster."""
-    own = () if edge.cut else coordinates_of(edge, q)
+def world_axis_of_edge(edge: Edge, clusters: Clusters, q: Sequence[Scalar], runner: Runner = inline) -> WorldAxis:
+    """Axis of an edge at position q, for a machine in which the poses of all nodes in the world are known."""
+    own = () if edge.cut else edge_coordinates(edge, q)
     poses = clusters.pose[edge.a], clusters.pose[edge.b]
-    return run(_axis_function(edge.kind, edge.cut), numbers_of(edge), own, *poses)
+    return runner(_axis_function(edge.kind, edge.cut), edge_numbers(edge), own, *poses)
 
 
-def at(motion: Motion, p: Vector3) -> Vector3:
+def point_velocity(motion: Motion, p: Vector3) -> Vector3:
     """Velocity of point p of a body with this motion (referred to the world's origin)."""
     return motion.linear + motion.angular.cross(p)
 
 
-class Solver:
+class ChainVelocitySolver:
     """Velocity solver of one closed chain at one position, with its conditioning."""
 
-    def __init__(self, form: Form, kinds: str, axes: list[Axis]) -> None:
+    def __init__(self, form: ChainSolution, kinds: str, axes: list[WorldAxis]) -> None:
         self.form, self.kinds, self.axes = form, kinds, axes
         self.z = [axis.z for axis in axes]
         self.p = [axis.p for axis in axes]
@@ -116,14 +116,14 @@ class Solver:
     @property
     def divisor(self) -> Scalar:
         """Common divisor of the solution."""
-        return _safe_divisor(self.det)
+        return _nonzero_determinant(self.det)
 
     def _prepare(self) -> None:
         family = self.form.family
         if family == PLANAR:
             self._prepare_planar()
         elif family == SPHERICAL:
-            self.turns = _LinearSystem3(self.z)
+            self.turns = LinearSystem3(self.z)
             self.grade = self.turns.grade
         elif family == ROD:
             self._prepare_rod(self.p[2] - self.p[1], self.p[2])
@@ -133,10 +133,10 @@ class Solver:
             centre = self.p[3] if self.kinds[3] == "S" else _axis_intersection(self.axes[3], self.axes[4])
             self.centre = centre
             self.arms = [self._point_velocity(k, centre) for k in range(3)]
-            self.points = _LinearSystem3(self.arms)
+            self.points = LinearSystem3(self.arms)
             self.grade = self.points.grade
             if self.kinds[3] != "S":
-                self.turns = _LinearSystem3(self.z[3:])
+                self.turns = LinearSystem3(self.z[3:])
                 self.grade = times(self.grade, self.turns.grade)
 
     def _point_velocity(self, k: int, p: Vector3) -> Vector3:
@@ -159,60 +159,60 @@ class Solver:
             self.det = self.n.dot(self.r.cross(self.s))
             self.grade = _conditioning(times(self.det, self.det), (self.r.dot(self.r), self.s.dot(self.s)))
 
-    def _prepare_rod(self, d: Vector3, end: Vector3) -> None:
-        self.d, self.arm = d, self._point_velocity(0, end)
+    def _prepare_rod(self, rod_vector: Vector3, rod_end: Vector3) -> None:
+        self.d, self.arm = rod_vector, self._point_velocity(0, rod_end)
         self.det = self.arm.dot(self.d)
         squares = times(self.d.dot(self.d), self.arm.dot(self.arm))
         self.grade = over(times(self.det, self.det), plus(squares, LEAST_DIVISOR))
 
-    def solve(self, known: Motion) -> tuple[list[Any], Scalar, Scalar]:
-        """Joint speeds, in the chain's direction, that compensate a known motion, and the squares of the moving and the
-        moved speeds in m/s or rad/s."""
+    def solve(self, known_motion: Motion) -> tuple[list[Any], Scalar, Scalar]:
+        """Joint speeds, in the chain's direction, that compensate a known motion; the squares of the driving and of the
+        driven speeds in m/s or rad/s."""
         if self.form.family == PLANAR:
-            return self._solve_planar(known)
+            return self._solve_planar(known_motion)
         if self.form.family == SPHERICAL:
-            x = self.turns.solve(-known.angular)
-            return list(x), total(times(e, e) for e in x), known.angular.dot(known.angular)
+            x = self.turns.solve(-known_motion.angular)
+            return list(x), total(times(e, e) for e in x), known_motion.angular.dot(known_motion.angular)
         if self.form.family == MASSLESS:
-            u = at(known, self.p[1])
+            u = point_velocity(known_motion, self.p[1])
             x = negated(over(u.dot(self.d), self.divisor))
             return [x, None], times(times(x, x), self.arm.dot(self.arm)), u.dot(u)
-        return self._solve_rod(known) if self.form.family == ROD else self._solve_wrist(known)
+        return self._solve_rod(known_motion) if self.form.family == ROD else self._solve_wrist(known_motion)
 
-    def _solve_planar(self, known: Motion) -> tuple[list[Any], Scalar, Scalar]:
-        w, n = known.angular.dot(self.n), self.n
+    def _solve_planar(self, known_motion: Motion) -> tuple[list[Any], Scalar, Scalar]:
+        w, n = known_motion.angular.dot(self.n), self.n
         if self.kinds == "RPP":
-            u = at(known, self.p[0])
+            u = point_velocity(known_motion, self.p[0])
             x1 = negated(over(n.dot(u.cross(self.z[2])), self.divisor))
             x2 = negated(over(n.dot(self.z[1].cross(u)), self.divisor))
             return [negated(w), x1, x2], plus(times(x1, x1), times(x2, x2)), u.dot(u)
         if self.kinds == "PRR":
-            u = at(known, self.p[1])
+            u = point_velocity(known_motion, self.p[1])
             slide = negated(over(u.dot(self.r), self.divisor))
             turn = negated(over(u.dot(n.cross(self.z[0])), self.divisor))  # of joint 2, about n
             moved = plus(times(slide, slide), times(times(turn, turn), self.r.dot(self.r)))
             return [slide, negated(plus(w, turn)), times(turn, self.z[2].dot(n))], moved, u.dot(u)
-        u = at(known, self.p[0])
+        u = point_velocity(known_motion, self.p[0])
         one = negated(over(u.dot(self.s), self.divisor))
         two = over(u.dot(self.r), self.divisor)
         moved = plus(times(times(one, one), self.r.dot(self.r)), times(times(two, two), self.s.dot(self.s)))
         first = negated(total((w, one, two)))
         return [first, times(one, self.z[1].dot(n)), times(two, self.z[2].dot(n))], moved, u.dot(u)
 
-    def _solve_rod(self, known: Motion) -> tuple[list[Any], Scalar, Scalar]:
-        u = at(known, self.p[2])
+    def _solve_rod(self, known_motion: Motion) -> tuple[list[Any], Scalar, Scalar]:
+        u = point_velocity(known_motion, self.p[2])
         x = negated(over(u.dot(self.d), self.divisor))
         moving = -(u + self.arm.scaled(x))
         swing = self.d.cross(moving).scaled(over(1.0, self.d.dot(self.d)))
-        turned = known.angular + swing
+        turned = known_motion.angular + swing
         if self.kinds[0] == "R":
             turned = turned + self.z[0].scaled(x)
         return [x, swing, -turned], times(times(x, x), self.arm.dot(self.arm)), u.dot(u)
 
-    def _solve_wrist(self, known: Motion) -> tuple[list[Any], Scalar, Scalar]:
-        u = at(known, self.centre)
+    def _solve_wrist(self, known_motion: Motion) -> tuple[list[Any], Scalar, Scalar]:
+        u = point_velocity(known_motion, self.centre)
         x = self.points.solve(-u)
-        turned = known.angular
+        turned = known_motion.angular
         moved: Scalar = 0.0
         for k, speed in enumerate(x):
             moved = plus(moved, times(times(speed, speed), self.arms[k].dot(self.arms[k])))
@@ -222,7 +222,7 @@ class Solver:
         return [*x, *rest], moved, u.dot(u)
 
 
-class _LinearSystem3:
+class LinearSystem3:
     """Linear system Σ c_k x_k = b of three unknowns, solved by Cramer's rule."""
 
     def __init__(self, c: Sequence[Vector3]) -> None:
@@ -232,18 +232,19 @@ class _LinearSystem3:
 
     def solve(self, b: Vector3) -> tuple[Scalar, ...]:
         """Solution for one right-hand side."""
-        divisor = _safe_divisor(self.det)
+        divisor = _nonzero_determinant(self.det)
         return tuple(over(b.dot(row), divisor) for row in self.rows)
 
 
-def _safe_divisor(det: Scalar) -> Scalar:
-    """The determinant, or 1 if it is a literal zero as in singular loops of fixed numbers, to keep (unused) quotients
-    finite."""
+def _nonzero_determinant(det: Scalar) -> Scalar:
+    """The determinant, or 1 if it is a literal zero as in singular loops of constant numbers, to keep (unused)
+    quotients finite."""
     return 1.0 if is_zero(det) else det
 
 
 def _conditioning(square: Scalar, squares: Sequence[Scalar]) -> Scalar:
-    """det² relative to the squared columns; short columns count as a fraction of the sum."""
+    """det² relative to the squared column norms; the norm of a short column counts as at least a fraction of the
+    sum."""
     floor = times(SHORT_ARM_FRACTION, total(squares))
     for each in squares:
         square = over(square, plus(plus(each, floor), LEAST_DIVISOR))
@@ -254,7 +255,7 @@ def _component_normal_to(v: Vector3, n: Vector3) -> Vector3:
     return v - n.scaled(n.dot(v))
 
 
-def _axis_intersection(a: Axis, b: Axis) -> Vector3:
+def _axis_intersection(a: WorldAxis, b: WorldAxis) -> Vector3:
     """Intersection of two axes."""
     # a.p + s a.z nearest to b: s = ((b.p − a.p) × b.z) · (a.z × b.z) / |a.z × b.z|²
     n = a.z.cross(b.z)
@@ -262,11 +263,11 @@ def _axis_intersection(a: Axis, b: Axis) -> Vector3:
     return a.p + a.z.scaled(s)
 
 
-def _step_across(a: Motion, across: Motion, b: Motion) -> Motion:
+def _motion_across_joint(a: Motion, across: Motion, b: Motion) -> Motion:
     return a + across - b
 
 
-def _step_back_across(a: Motion, across: Motion, b: Motion) -> Motion:
+def _motion_back_across_joint(a: Motion, across: Motion, b: Motion) -> Motion:
     return -(a + across - b)
 
 
@@ -281,15 +282,15 @@ Columns = dict[int, Motion]
 """Index of an independent speed → resulting motion; zero motions are omitted."""
 
 
-class Flow:
+class ClusterMotions:
     """Motions of the nodes relative to the first node of their cluster, while clusters merge.
 
     What is carried along by another node has that node's own motion, the same object: around a chain that moves as a
     whole nothing is left.
     """
 
-    def __init__(self, nodes: Sequence[str], run: Runner) -> None:
-        self.run = run
+    def __init__(self, nodes: Sequence[str], runner: Runner) -> None:
+        self.run = runner
         self.root = {node: node for node in nodes}
         self.members: dict[str, list[str]] = {node: [node] for node in nodes}
         self.motion: dict[str, Columns] = {node: {} for node in nodes}
@@ -313,7 +314,7 @@ class Flow:
 
     def _relative_cluster_motions(self, a: Columns, across: Columns, b: Columns, turned: bool) -> Columns:
         """Motions of the merged cluster relative to the other one."""
-        carrying, step = (b, _step_back_across) if turned else (a, _step_across)
+        carrying, step = (b, _motion_back_across_joint) if turned else (a, _motion_across_joint)
         alone = carrying.keys() - across.keys() - (a if turned else b).keys()
         result = {}
         for k in sorted(a.keys() | across.keys() | b.keys()):
@@ -321,12 +322,12 @@ class Flow:
             result[k] = carrying[k] if k in alone else self.run(step, *parts)
         return result
 
-    def around(self, form: Form, edges: list[Edge]) -> Columns:
+    def known_chain_motion(self, form: ChainSolution, edges: list[Edge]) -> Columns:
         """Sum of the known motions around a chain."""
         met = []
         chain = form.chain
         for (i, forward), (k, onward) in zip(chain, chain[1:] + chain[:1], strict=True):
-            leave, enter = ends(edges[i], forward)[2], ends(edges[k], onward)[0]
+            leave, enter = edge_ends(edges[i], forward)[2], edge_ends(edges[k], onward)[0]
             if leave != enter:
                 met.append((self.motion[enter], self.motion[leave]))
         result = {}
@@ -341,7 +342,7 @@ class Flow:
         return result
 
 
-def span(columns: Sequence[Motion], values: Sequence[Scalar]) -> Motion:
+def linear_combination(columns: Sequence[Motion], values: Sequence[Scalar]) -> Motion:
     """Linear combination Σ S_k v_k."""
     result = ZERO_MOTION
     for column, value in zip(columns, values, strict=True):
@@ -349,19 +350,19 @@ def span(columns: Sequence[Motion], values: Sequence[Scalar]) -> Motion:
     return result
 
 
-def quality(grades: Sequence[Scalar], gains: Sequence[Scalar], run: Runner) -> list[Scalar]:
+def solution_quality(sines: Sequence[Scalar], gains: Sequence[Scalar], runner: Runner) -> list[Scalar]:
     """(smallest sine, largest gain of speeds) of all chain solutions."""
     most: Scalar = 0.0
     for gain in gains:
-        most = run(_larger, most, gain)
-    return [run(_sine_from_square, least(grades, run)), run(sqrt, most)]
+        most = runner(_larger, most, gain)
+    return [runner(_sine_from_square, smallest_value(sines, runner)), runner(sqrt, most)]
 
 
-def least(values: Sequence[Scalar], run: Runner) -> Scalar:
+def smallest_value(values: Sequence[Scalar], runner: Runner) -> Scalar:
     """The smallest value; 1 for an empty sequence."""
     result: Scalar = 1.0
     for value in values:
-        result = run(_smaller, result, value)
+        result = runner(_smaller, result, value)
     return result
 
 

@@ -1,4 +1,5 @@
-"""Order of solution in words: the sources of each loop's solution, and the loops left to iteration."""
+"""Description of the order of solution: the coordinates on which each loop's solution depends, and the loops left to
+iteration."""
 
 from __future__ import annotations
 
@@ -6,9 +7,17 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from core.constraints.closed_forms.families import GEARED, PARALLEL, PLANAR, ROD, SPHERICAL, Form, variants
+from core.constraints.closed_forms.families import (
+    GEARED,
+    PARALLEL,
+    PLANAR,
+    ROD,
+    SPHERICAL,
+    ChainSolution,
+    chain_variants,
+)
 from core.constraints.closed_forms.graph import BESIDE, LINK, Chain
-from core.constraints.closed_forms.order import Search
+from core.constraints.closed_forms.order import SolutionSearch
 from core.mechanics.multibody.topology import Topology
 from core.model import WORLD, Constraint
 
@@ -42,7 +51,7 @@ LISTED = (
 
 
 @dataclass(frozen=True)
-class Step:
+class SolutionStep:
     """One step of the order of solution.
 
     joints : those that become known, kind : "independent", "RRP dyad" …; "coupled": coordinates between which
@@ -69,18 +78,18 @@ class Step:
         return f"{head}{joints} – {self.kind}{driven}"
 
 
-def solution_steps(topology: Topology, search: Search | None) -> tuple[Step, ...]:
-    """Steps of a search in words; without a search all loops are left to iteration."""
+def solution_steps(topology: Topology, search: SolutionSearch | None) -> tuple[SolutionStep, ...]:
+    """Describe the steps of a search; without a search all loops are left to iteration."""
     numbers = {loop.cut: loop.number for loop in topology.loops}
     if search is None:
-        return tuple(Step((name,), ITERATION, (), (number,)) for name, number in numbers.items())
-    return _StepWriter(search, numbers).steps()
+        return tuple(SolutionStep((name,), ITERATION, (), (number,)) for name, number in numbers.items())
+    return _StepWriter(search, numbers).write_steps()
 
 
-def _coupled_steps(steps: list[Step], left: list[Step]) -> list[Step]:
-    """Independent joints coupled by iteration, as one step for each connected group."""
+def _merge_coupled_steps(steps: list[SolutionStep], iteration_steps: list[SolutionStep]) -> list[SolutionStep]:
+    """Merge independent joints that iteration couples into one step for each connected group."""
     groups: list[tuple[set[str], list[str]]] = []
-    for step in left:
+    for step in iteration_steps:
         joints, names = set(step.follows_from), list(step.joints)
         for group in [group for group in groups if group[0] & joints]:
             groups.remove(group)
@@ -91,22 +100,22 @@ def _coupled_steps(steps: list[Step], left: list[Step]) -> list[Step]:
         found = next((g for g in groups if step.kind == INDEPENDENT and step.joints[0] in g[0]), None)
         if found is not None:
             order = tuple(s.joints[0] for s in steps if s.kind == INDEPENDENT and s.joints[0] in found[0])
-            step = Step(order, TIED, tuple(found[1]))
+            step = SolutionStep(order, TIED, tuple(found[1]))
         result.append(step)
     return list(dict.fromkeys(result))
 
 
 class _StepWriter:
-    def __init__(self, search: Search, numbers: dict[str, int]) -> None:
-        self.search, self.numbers = search, numbers
+    def __init__(self, search: SolutionSearch, loop_numbers: dict[str, int]) -> None:
+        self.search, self.numbers = search, loop_numbers
         self.edges = search.edges
         self.listed = {name: k for k, name in enumerate(dict.fromkeys(edge.joint for edge in self.edges))}
         """Joint → its place in the document."""
         self.sources: dict[int, frozenset[str]] = {}
         self.around: dict[str, list[tuple[int, str]]] = {}
 
-    def steps(self) -> tuple[Step, ...]:
-        result: list[Step] = []
+    def write_steps(self) -> tuple[SolutionStep, ...]:
+        result: list[SolutionStep] = []
         for i, edge in enumerate(self.edges):
             if edge.kind == "W" and not edge.cut:
                 self._mark_known(i, frozenset())
@@ -118,9 +127,9 @@ class _StepWriter:
             else:
                 result.append(self._chain_step(step))
         left = self._iteration_steps()
-        return (*_coupled_steps(list(dict.fromkeys(result)), left), *left)
+        return (*_merge_coupled_steps(list(dict.fromkeys(result)), left), *left)
 
-    def _iteration_steps(self) -> list[Step]:
+    def _iteration_steps(self) -> list[SolutionStep]:
         """Steps for what is left to iteration, with the independent joints that it couples."""
         topology = self.search.topology
         loops = {loop.cut: loop for loop in topology.loops}
@@ -129,18 +138,18 @@ class _StepWriter:
         result = []
         for name in dict.fromkeys(self.edges[i].joint for i in free):
             tied = self._independent_sources(loops[name].joints[:-1])
-            result.append(Step((name,), ITERATION, tied, (self.numbers[name],)))
+            result.append(SolutionStep((name,), ITERATION, tied, (self.numbers[name],)))
         closed = {
             self.edges[i].joint
             for form in self.search.steps
-            if isinstance(form, Form)
+            if isinstance(form, ChainSolution)
             for i, _ in form.chain
             if self.edges[i].kind in BESIDE
         }
         for constraint in topology.model.constraints:
             if constraint.name not in closed:
                 tied = self._independent_sources(self._joints_of_constraint(constraint))
-                result.append(Step((constraint.name,), ITERATION, tied))
+                result.append(SolutionStep((constraint.name,), ITERATION, tied))
         return result
 
     def _joints_of_constraint(self, constraint: Constraint) -> set[str]:
@@ -148,7 +157,7 @@ class _StepWriter:
         topology = self.search.topology
         loops = {loop.cut: loop.joints[:-1] for loop in topology.loops}
         joints = {name for joint in constraint.joints for name in loops.get(joint, (joint,))}
-        pairs = constraint.between(topology.model.sensors)
+        pairs = constraint.connected_frames(topology.model.sensors)
         return joints.union(*({*topology.path(a or WORLD)} ^ {*topology.path(b or WORLD)} for a, b in pairs))
 
     def _independent_sources(self, joints: Iterable[str]) -> tuple[str, ...]:
@@ -168,31 +177,31 @@ class _StepWriter:
         self.around.setdefault(edge.a, []).append((i, edge.b))
         self.around.setdefault(edge.b, []).append((i, edge.a))
 
-    def _add_independent_step(self, i: int, result: list[Step]) -> None:
+    def _add_independent_step(self, i: int, result: list[SolutionStep]) -> None:
         name = self.edges[i].joint
         self._mark_known(i, frozenset({name}))
-        result.append(Step((name,), INDEPENDENT))
+        result.append(SolutionStep((name,), INDEPENDENT))
 
-    def _chain_step(self, form: Form) -> Step:
+    def _chain_step(self, form: ChainSolution) -> SolutionStep:
         sources = frozenset().union(*(self._sources_after_joint(form.chain, k) for k in range(len(form.chain))))
-        chain = self._from_driving_part(form.chain)
+        chain = self._start_at_driving_part(form.chain)
         joints = tuple(dict.fromkeys(self.edges[i].joint for i, _ in chain if self.edges[i].kind != LINK))
         loops = sorted({self.numbers[name] for name in joints if name in self.numbers})
         for i, _ in form.chain:
             if self.edges[i].kind != LINK:
                 self._mark_known(i, sources)
-        return Step(joints, self._chain_kind(form, chain), self._in_document_order(sources), tuple(loops))
+        return SolutionStep(joints, self._chain_name(form, chain), self._in_document_order(sources), tuple(loops))
 
-    def _gear_step(self, form: Form) -> Step:
+    def _gear_step(self, form: ChainSolution) -> SolutionStep:
         (i, _), (k, forward) = form.chain
         sources = self.sources[self.search.facts.pairs[k][1 if forward else 0]]
         self._mark_known(i, sources)
-        return Step((self.edges[i].joint,), f"gear {self.edges[k].joint}", self._in_document_order(sources))
+        return SolutionStep((self.edges[i].joint,), f"gear {self.edges[k].joint}", self._in_document_order(sources))
 
-    def _from_driving_part(self, chain: Chain) -> Chain:
+    def _start_at_driving_part(self, chain: Chain) -> Chain:
         """The chain rotated to start after the moving part, in the direction with a conventional name."""
-        best = [each for each in variants(chain) if self._sources_after_joint(each, len(each) - 1)] or list(
-            variants(chain)
+        best = [each for each in chain_variants(chain) if self._sources_after_joint(each, len(each) - 1)] or list(
+            chain_variants(chain)
         )
         return min(best, key=lambda each: LISTED.index(n) if (n := self._dyad_letters(each)) in LISTED else len(LISTED))
 
@@ -203,7 +212,7 @@ class _StepWriter:
             return kinds
         return kinds.replace("RRR", "S", 1 if "S" not in kinds else 0).replace("RR", "U", 1)
 
-    def _chain_kind(self, form: Form, chain: Chain) -> str:
+    def _chain_name(self, form: ChainSolution, chain: Chain) -> str:
         letters = self._dyad_letters(chain)
         rods = [self.edges[i].joint for i, _ in chain if self.edges[i].kind == LINK]
         if rods:
@@ -212,7 +221,7 @@ class _StepWriter:
             PLANAR: f"{letters} dyad",
             SPHERICAL: "spherical RRR",
             ROD: f"{letters} dyad",
-            PARALLEL: "parallel axes and a ball",
+            PARALLEL: "parallel axes and a ball joint",
         }
         return names.get(form.family, f"{letters} dyad")
 
@@ -224,15 +233,15 @@ class _StepWriter:
         goal = self.edges[n].a if onward else self.edges[n].b
         return self._sources_between(start, goal)
 
-    def _sources_between(self, start: str, goal: str) -> frozenset[str]:
-        if len(self.around.get(start, ())) > len(self.around.get(goal, ())):  # the world is met by many
-            start, goal = goal, start
+    def _sources_between(self, start: str, end: str) -> frozenset[str]:
+        if len(self.around.get(start, ())) > len(self.around.get(end, ())):  # the world is met by many
+            start, end = end, start
         seen: dict[str, frozenset[str]] = {start: frozenset()}
         queue = deque((start,))
-        while queue and goal not in seen:
+        while queue and end not in seen:
             node = queue.popleft()
             for i, other in self.around.get(node, ()):
                 if other not in seen:
                     seen[other] = seen[node] | self.sources[i]
                     queue.append(other)
-        return seen.get(goal, frozenset())
+        return seen.get(end, frozenset())

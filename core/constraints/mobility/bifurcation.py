@@ -15,11 +15,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.mobility.constraint_rank import SETTLED, PositionConstraints, touching
-from core.constraints.mobility.free_motions import free_motions
+from core.constraints.mobility.constraint_rank import SETTLED, PositionConstraints, solve_double_root
+from core.constraints.mobility.free_motions import decompose_free_motions
 from core.constraints.mobility.second_order import TangentSpace
 from core.later import dataclass
-from core.numerics.matrix_forms import Matrix, stacked
+from core.numerics.matrix_forms import Matrix, stack_rows
 from core.numerics.rank import null_space
 
 Array = NDArray[np.float64]
@@ -31,24 +31,24 @@ STARTS = 16
 SPEEDS_IN_ALL, FEWEST = 500, 2
 """For large machines, the total number of speeds in all tangent spaces tried, and the smallest number of spaces."""
 ABOUT = 6
-"""Number of directions in which neighbours of a pose on a branch are checked; if most have other freedoms, the pose was
-not generic."""
+"""Number of directions in which neighbours of a pose on a branch are checked; if most have other degrees of freedom,
+the pose was not generic."""
 ABOUT_SPACE = 2
-"""Number of such directions for a branch that follows a second-order tangent space."""
+"""The same number for a branch that follows a second-order tangent space."""
 CHANCES = 3
-"""Number of times a branch may be rejected by that check."""
+"""Number of times a branch may be rejected by this check."""
 SHARE = 0.35
-"""Radius of the sphere of neighbours, relative to the distance from the given pose."""
+"""Radius of the sphere of neighbours, relative to the distance from the original pose."""
 BACK = (0.5, 0.25, 0.125)
 """Fractions of the radius at which a branch must still exist."""
 SAME_BRANCH_FRACTION = 0.3
-"""Distance from the expected pose, relative to the radius, above which it is on another branch."""
+"""Distance from the expected pose, relative to the radius, above which a pose belongs to another branch."""
 LONGEST = 0.3
-"""Longest step while closing on a sphere, relative to its radius."""
+"""Longest step, relative to the radius, while the loops are closed on a sphere."""
 ALIKE = 0.98
-"""Cosine of the angle between two branch directions above which they count as one branch."""
+"""Cosine of the angle between two branch directions above which they count as the same branch."""
 ONE_DIRECTION = 1.0 - 1e-6
-"""Cosine for branches in different tangent spaces: of many loops a single one may differ."""
+"""The same cosine for branches in different tangent spaces: among many loops a single one may differ."""
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,17 @@ class Branch:
         return self.freedoms, self.infinitesimal
 
 
-def branch_at(constraints: PositionConstraints, q: Array) -> Branch:
-    """Degrees of freedom at a pose that is taken as generic."""
+def classify_branch(constraints: PositionConstraints, q: Array) -> Branch:
+    """Classify a pose, assumed to be generic, by its degrees of freedom."""
     N, _ = constraints.finite_motions(q)
-    return Branch(q, N.shape[1], constraints.motions(q).shape[1] - N.shape[1], np.zeros(len(constraints.units)))
+    return Branch(
+        q, N.shape[1], constraints.free_motions(q).shape[1] - N.shape[1], np.zeros(len(constraints.speed_units))
+    )
 
 
-def branches_meeting_at(constraints: PositionConstraints, q: Array, seed: int = 5) -> tuple[Branch, ...]:
-    """Branches of motion that meet at a closed pose, sorted by decreasing degrees of freedom; of equal ones those
-    without infinitesimal freedoms first.
+def find_branches(constraints: PositionConstraints, q: Array, seed: int = 5) -> tuple[Branch, ...]:
+    """Find the branches of motion that meet at a closed pose, sorted by decreasing degrees of freedom; among equal ones
+    those without infinitesimal degrees of freedom first.
 
     Branches of one freedom are told apart by their directions, others by their freedoms.
     """
@@ -88,7 +90,7 @@ def branches_meeting_at(constraints: PositionConstraints, q: Array, seed: int = 
     found: list[Branch] = []
     refused: list[Branch] = []
     for start, space in _start_directions(constraints, q, rng):
-        queue = _branch_along(constraints, q, start, space, found)
+        queue = _find_branch_along(constraints, q, start, space, found)
         while queue:
             branch = queue.pop()
             if _is_known_branch(branch, found) or sum(_is_same_branch(branch, other) for other in refused) >= CHANCES:
@@ -107,21 +109,29 @@ def _neighbours_on_branch(
     constraints: PositionConstraints, q: Array, branch: Branch, rng: np.random.Generator
 ) -> Iterator[Branch]:
     """Neighbouring poses on a branch, in random directions of its free motions."""
-    radius = SHARE * float(np.linalg.norm(constraints.compiled.coordinates.difference(q, branch.q) / constraints.units))
-    N = _active_motions(constraints, branch.q)
+    radius = SHARE * float(
+        np.linalg.norm(constraints.compiled.coordinates.speeds_between(q, branch.q) / constraints.speed_units)
+    )
+    N = _motions_without_idle_spin(constraints, branch.q)
     for _ in range(ABOUT if branch.space is None else ABOUT_SPACE):
         displacement = N @ rng.normal(size=N.shape[1])
-        there = closed_pose_on_sphere(constraints, branch.q, displacement * (radius / np.linalg.norm(displacement)))
+        there = find_closed_pose_on_sphere(
+            constraints, branch.q, displacement * (radius / np.linalg.norm(displacement))
+        )
         if there is not None:
-            yield dataclasses.replace(branch_at(constraints, there), direction=branch.direction, space=branch.space)
+            yield dataclasses.replace(
+                classify_branch(constraints, there), direction=branch.direction, space=branch.space
+            )
 
 
-def _active_motions(constraints: PositionConstraints, q: Array) -> Array:
+def _motions_without_idle_spin(constraints: PositionConstraints, q: Array) -> Array:
     """(nv, k) free motions at q in the machine's units, without bodies spinning about their own axis, which occur on
     every branch."""
-    N = constraints.motions(q)
-    idle = [motion.speeds / constraints.units for motion in free_motions(constraints, q, N) if motion.idle]
-    N = N / constraints.units[:, None]
+    N = constraints.free_motions(q)
+    idle = [
+        motion.speeds / constraints.speed_units for motion in decompose_free_motions(constraints, q, N) if motion.idle
+    ]
+    N = N / constraints.speed_units[:, None]
     if not idle:
         return N
     turning = np.array(idle) @ N
@@ -132,7 +142,7 @@ def _active_motions(constraints: PositionConstraints, q: Array) -> Array:
 def _is_same_branch(one: Branch, other: Branch) -> bool:
     if one.kind != other.kind:
         return False
-    apart = one.space is not None and other.space is not None and not one.space.same(other.space)
+    apart = one.space is not None and other.space is not None and not one.space.is_same_as(other.space)
     if one.freedoms == 1:
         return abs(float(one.direction @ other.direction)) > (ONE_DIRECTION if apart else ALIKE)
     return not apart
@@ -148,30 +158,30 @@ def _start_directions(
     """Directions (nv,) of free motions at q, in the machine's units: second-order ones with their tangent space; if
     second order excludes none, a basis, then random mixtures."""
     most = max(FEWEST, min(STARTS, SPEEDS_IN_ALL // constraints.compiled.nv))
-    onward = constraints.onward(q, most, rng)
+    onward = constraints.second_order_directions(q, most, rng)
     if onward:
-        yield from ((v / constraints.units, space) for space, v in onward)
+        yield from ((v / constraints.speed_units, space) for space, v in onward)
         return
-    N = _active_motions(constraints, q)
+    N = _motions_without_idle_spin(constraints, q)
     yield from ((v, None) for v in N.T[: 2 * STARTS])
     for _ in range(STARTS):
         mixed = N @ rng.normal(size=N.shape[1])
         yield mixed / np.linalg.norm(mixed), None
 
 
-def _branch_along(
-    constraints: PositionConstraints, q: Array, direction: Array, space: TangentSpace | None, found: Sequence[Branch]
+def _find_branch_along(
+    constraints: PositionConstraints, q: Array, direction: Array, space: TangentSpace | None, known: Sequence[Branch]
 ) -> list[Branch]:
-    """The branch found in a direction; empty if it is known or does not lead back to q."""
+    """Find the branch in a direction; the list is empty if it is known already or does not lead back to q."""
     for radius in RADII:
-        there = closed_pose_on_sphere(constraints, q, direction * radius)
+        there = find_closed_pose_on_sphere(constraints, q, direction * radius)
         if there is None:
             continue
-        displacement = constraints.compiled.coordinates.difference(q, there) / constraints.units
+        displacement = constraints.compiled.coordinates.speeds_between(q, there) / constraints.speed_units
         branch = dataclasses.replace(
-            branch_at(constraints, there), direction=displacement / np.linalg.norm(displacement), space=space
+            classify_branch(constraints, there), direction=displacement / np.linalg.norm(displacement), space=space
         )
-        if branch.freedoms > 1 and _is_known_branch(branch, found):
+        if branch.freedoms > 1 and _is_known_branch(branch, known):
             return []
         tangent = _direction_from_pose(constraints, q, displacement)
         if tangent is not None:
@@ -184,30 +194,32 @@ def _direction_from_pose(constraints: PositionConstraints, q: Array, displacemen
     last = displacement
     for share in BACK:
         expected = last * (share * np.linalg.norm(displacement) / np.linalg.norm(last))
-        closer = closed_pose_on_sphere(constraints, q, expected)
+        closer = find_closed_pose_on_sphere(constraints, q, expected)
         if closer is None:
             return None
-        last = constraints.compiled.coordinates.difference(q, closer) / constraints.units
+        last = constraints.compiled.coordinates.speeds_between(q, closer) / constraints.speed_units
         if np.linalg.norm(last - expected) > SAME_BRANCH_FRACTION * np.linalg.norm(expected):
             return None
     return np.asarray(last / np.linalg.norm(last))
 
 
-def closed_pose_on_sphere(constraints: PositionConstraints, centre: Array, displacement: Array) -> Array | None:
+def find_closed_pose_on_sphere(constraints: PositionConstraints, centre: Array, displacement: Array) -> Array | None:
     """Closed pose near `centre` + `displacement` (nv,), at the same distance from the centre; None if there is none."""
     radius = float(np.linalg.norm(displacement))
 
     @lru_cache(maxsize=1)
-    def gone(pose: bytes) -> Array:
-        return constraints.compiled.coordinates.difference(centre, np.frombuffer(pose)) / constraints.units
+    def displacement_from_centre(pose: bytes) -> Array:
+        return constraints.compiled.coordinates.speeds_between(centre, np.frombuffer(pose)) / constraints.speed_units
 
     def residual(q: Array) -> Array:
-        return np.append(constraints.scaled_residual(q), np.linalg.norm(gone(q.tobytes())) - radius)
+        return np.append(constraints.scaled_residual(q), np.linalg.norm(displacement_from_centre(q.tobytes())) - radius)
 
     def jacobian(q: Array) -> Matrix:
-        away = gone(q.tobytes())
-        return stacked(constraints.scaled_positions(q), away[None] / max(float(np.linalg.norm(away)), 1e-300))
+        away = displacement_from_centre(q.tobytes())
+        return stack_rows(
+            constraints.scaled_position_jacobian(q), away[None] / max(float(np.linalg.norm(away)), 1e-300)
+        )
 
-    start = constraints.displaced(centre, displacement)
-    q, gap = touching(residual, jacobian, constraints.displaced, start, LONGEST * radius)
+    start = constraints.displace_scaled(centre, displacement)
+    q, gap = solve_double_root(residual, jacobian, constraints.displace_scaled, start, LONGEST * radius)
     return q if gap < SETTLED else None

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.mobility.constraint_rank import PositionConstraints, rank_of
+from core.constraints.mobility.constraint_rank import PositionConstraints, rank_from_singular_values
 from core.later import dataclass
-from core.numerics.rank import echelon, pivots
+from core.numerics.rank import echelon_basis, pivot_columns
 
 Array = NDArray[np.float64]
 
 MOVES = 1e-7
-"""Speed, relative to the largest (rad/s, or machine sizes per second), below which a joint counts as at rest."""
+"""Speed, relative to the largest (rad/s, or machine sizes per second), above which a joint counts as moving."""
 NOISE = 1e-5
 """Relative speed below which a joint counts as at rest if speeds come from finite differences."""
 STEP = 1e-4
@@ -44,7 +44,7 @@ class FreeMotion:
 
     @property
     def text(self) -> str:
-        """The motion in words."""
+        """Description of the motion."""
         names = ", ".join(name for name, _ in self.joints[:6]) + (" …" if len(self.joints) > 6 else "")
         if self.idle:
             several = ", " in self.idle
@@ -55,46 +55,46 @@ class FreeMotion:
         return f"{names} move{'s' if len(self.joints) == 1 else ' together'}"
 
 
-def free_motions(constraints: PositionConstraints, q: Array, N: Array) -> tuple[FreeMotion, ...]:
-    """The space N (nv, k) of `PositionConstraints.motions` as k motions of small support."""
+def decompose_free_motions(constraints: PositionConstraints, q: Array, N: Array) -> tuple[FreeMotion, ...]:
+    """Decompose the space N (nv, k) of `PositionConstraints.free_motions` into k motions of small support."""
     if not N.shape[1]:
         return ()
-    blocks = _speeds_by_joint(constraints)
-    scaled = N / constraints.units[:, None]
+    blocks = _group_speeds_by_joint(constraints)
+    scaled = N / constraints.speed_units[:, None]
     # a free body's turns are told apart from its shifts
     parts = [rows[at : at + 3] for rows in blocks.values() for at in range(0, len(rows), 3)]
-    found = _sorted_by_joint_count(_circuits_of_all_parts(scaled, parts), list(blocks.values()))
-    motions = _described_motions(
-        constraints, q, _first_independent([*found, *scaled.T], N.shape[1]) * constraints.units, blocks
+    found = _sorted_by_joint_count(_find_motions_of_small_support(scaled, parts), list(blocks.values()))
+    motions = _describe_motions(
+        constraints, q, _first_independent([*found, *scaled.T], N.shape[1]) * constraints.speed_units, blocks
     )
     listed = {name: place for place, name in enumerate(constraints.compiled.joint_names)}
     return tuple(sorted(motions, key=lambda motion: (bool(motion.idle), [listed[name] for name, _ in motion.joints])))
 
 
-def _circuits_of_all_parts(scaled: Array, parts: Sequence[list[int]]) -> list[Array]:
+def _find_motions_of_small_support(scaled: Array, parts: Sequence[list[int]]) -> list[Array]:
     """Motions of small support, one for each part that can move."""
     if scaled.shape[1] == 1:
-        return [_scaled_to_largest(scaled[:, 0])]
+        return [_scale_to_largest(scaled[:, 0])]
     order = [row for part in parts for row in part]
     columns = np.zeros_like(scaled)
-    columns[order] = echelon(scaled[order], MOVES)
+    columns[order] = echelon_basis(scaled[order], MOVES)
     columns[np.abs(columns) < MOVES] = 0.0
     result: dict[int, list[Array]] = {}
-    for own in _column_groups(columns, parts):
+    for own in _independent_column_groups(columns, parts):
         moving = [k for k, part in enumerate(parts) if columns[part][:, own].any()]
         if all(len(parts[k]) == 1 for k in moving):
             # to hold others one after another as long as it moves is to leave free the last column that moves it
             for k in moving:
                 v = columns[:, own[np.flatnonzero(columns[parts[k][0], own])[-1]]]
-                result[k] = [_scaled_to_largest(v)]
+                result[k] = [_scale_to_largest(v)]
             continue
         space = np.linalg.qr(columns[:, own])[0]
         for k in range(len(moving)):
-            result[moving[k]] = _circuits_of_part(space, [parts[each] for each in moving], k)
+            result[moving[k]] = _find_motions_of_part(space, [parts[each] for each in moving], k)
     return [v for k in sorted(result) for v in result[k]]
 
 
-def _column_groups(columns: Array, parts: Sequence[list[int]]) -> list[NDArray[np.int64]]:
+def _independent_column_groups(columns: Array, parts: Sequence[list[int]]) -> list[NDArray[np.int64]]:
     """Groups of columns that have no moving part in common."""
     groups = np.arange(columns.shape[1])
     members = {k: [k] for k in range(len(groups))}
@@ -106,17 +106,17 @@ def _column_groups(columns: Array, parts: Sequence[list[int]]) -> list[NDArray[n
     return [np.array(sorted(own), dtype=np.int64) for own in members.values()]
 
 
-def _scaled_to_largest(v: Array) -> Array:
+def _scale_to_largest(v: Array) -> Array:
     """The motion in units of its largest speed, with rounding error set to zero."""
     v = np.where(np.abs(v) > MOVES * np.max(np.abs(v)), v, 0.0)
     return np.asarray(v / v[np.argmax(np.abs(v))])
 
 
-def _first_independent(found: Sequence[Array], count: int) -> Array:
-    """(count, nv) first linearly independent motions."""
+def _first_independent(motions: Sequence[Array], count: int) -> Array:
+    """(count, nv) the first motions that are linearly independent."""
     chosen: list[Array] = []
-    along = np.zeros((count, len(found[0])))
-    for v in found:
+    along = np.zeros((count, len(motions[0])))
+    for v in motions:
         if len(chosen) == count:
             break
         rest, basis = v, along[: len(chosen)]
@@ -129,40 +129,40 @@ def _first_independent(found: Sequence[Array], count: int) -> Array:
     return np.array(chosen)
 
 
-def _sorted_by_joint_count(found: Sequence[Array], blocks: Sequence[list[int]]) -> list[Array]:
+def _sorted_by_joint_count(motions: Sequence[Array], blocks: Sequence[list[int]]) -> list[Array]:
     """Motions sorted by the number of joints (blocks of speeds) they move."""
     starts = np.cumsum([0, *map(len, blocks)])[:-1]
-    speeds = np.abs(np.array(found))[:, [k for block in blocks for k in block]]
+    speeds = np.abs(np.array(motions))[:, [k for block in blocks for k in block]]
     count = np.count_nonzero(np.maximum.reduceat(speeds, starts, axis=1) > MOVES, axis=1)
-    return [found[k] for k in np.argsort(count, kind="stable")]
+    return [motions[k] for k in np.argsort(count, kind="stable")]
 
 
-def _speeds_by_joint(constraints: PositionConstraints) -> dict[str, list[int]]:
-    """Joint → its speeds: joints with one speed first, of these those on the ground first, then in the order of the
-    document."""
+def _group_speeds_by_joint(constraints: PositionConstraints) -> dict[str, list[int]]:
+    """Joint → its speeds: joints with one speed first, among them those connected to the ground, then in the order of
+    the document."""
     compiled = constraints.compiled
     slices = {c.joint: compiled.joint_v(c.joint) for c in compiled.coordinates.table}
     blocks = {name: list(range(at.start, at.stop)) for name, at in slices.items()}
     carriers = compiled.topology.carriers
     joints = {joint.name: joint for joint in compiled.model.expanded.joints}
 
-    def inner(name: str) -> bool:
+    def is_between_bodies(name: str) -> bool:
         joint = joints.get(name)
         return joint is not None and "world" not in (carriers[joint.parent], carriers[joint.child])
 
-    return dict(sorted(blocks.items(), key=lambda item: (len(item[1]), inner(item[0]))))
+    return dict(sorted(blocks.items(), key=lambda item: (len(item[1]), is_between_bodies(item[0]))))
 
 
-def _circuits_of_part(scaled: Array, parts: Sequence[list[int]], chosen: int) -> list[Array]:
+def _find_motions_of_part(scaled: Array, parts: Sequence[list[int]], moving_part: int) -> list[Array]:
     """Motions in which the chosen part moves, along a single one of its speeds if possible, and as many others as
     possible are at rest; none if it cannot move."""
-    rows, space = parts[chosen], scaled
+    rows, space = parts[moving_part], scaled
     if not np.any(np.abs(space[rows]) > MOVES):
         return []
     for k, other in enumerate(parts):
         if space.shape[1] == 1:
             break
-        if k == chosen:
+        if k == moving_part:
             continue
         _, sigma, vt = np.linalg.svd(space[other])
         held = space @ vt[_numerical_rank(sigma) :].T
@@ -170,18 +170,18 @@ def _circuits_of_part(scaled: Array, parts: Sequence[list[int]], chosen: int) ->
             space = held
     _, sigma, vt = np.linalg.svd(space[rows])
     moving = space @ vt[: _numerical_rank(sigma)].T
-    independent = pivots(moving[rows].T, moving.shape[1])
+    independent = pivot_columns(moving[rows].T, moving.shape[1])
     result = []
     for v in (moving @ np.linalg.inv(moving[rows][independent])).T:
-        result.append(_scaled_to_largest(v))
+        result.append(_scale_to_largest(v))
     return result
 
 
 def _numerical_rank(sigma: Array) -> int:
-    return rank_of(sigma) if len(sigma) and sigma[0] > MOVES else 0
+    return rank_from_singular_values(sigma) if len(sigma) and sigma[0] > MOVES else 0
 
 
-def _described_motions(
+def _describe_motions(
     constraints: PositionConstraints, q: Array, motions: Array, blocks: dict[str, list[int]]
 ) -> list[FreeMotion]:
     compiled = constraints.compiled
@@ -193,7 +193,9 @@ def _described_motions(
     for first in range(0, len(motions), TOGETHER):
         some = motions[first : first + TOGETHER]
         of_cuts = _cut_joint_speeds(constraints, q, some)
-        speeds = [_largest_speeds(v, constraints.units, blocks) | cuts for v, cuts in zip(some, of_cuts, strict=True)]
+        speeds = [
+            _largest_speeds(v, constraints.speed_units, blocks) | cuts for v, cuts in zip(some, of_cuts, strict=True)
+        ]
         several = [len(each) > 1 for each in speeds]
         idle = iter(_idle_bodies(constraints, q, some[several]) if any(several) else [])
         for v, own, more in zip(some, speeds, several, strict=True):
@@ -215,7 +217,7 @@ def _largest_speeds(v: Array, units: Array, blocks: dict[str, list[int]]) -> dic
 
 
 def _free_body_text(constraints: PositionConstraints, q: Array, v: Array, body: str) -> str:
-    """Motion of a free body in words: translation, rotation or screw, with its world direction."""
+    """Description of the motion of a free body: translation, rotation or screw, with its world direction."""
     R = constraints.compiled.call("poses", q, p=constraints.p)[constraints.compiled.frame_names.index(body)][:3, :3]
     turn, shift = (R @ part for part in v[constraints.compiled.joint_v(body)].reshape(2, 3))
     if np.linalg.norm(turn) < MOVES:
@@ -263,7 +265,7 @@ def _neighbouring_poses(constraints: PositionConstraints, q: Array, motions: Arr
 
 
 def _idle_bodies(constraints: PositionConstraints, q: Array, motions: Array) -> list[str]:
-    """For each of the motions (n, nv), the body (or bodies) of a loop that spin as one about a fixed line."""
+    """For each of the motions (n, nv), the body (or bodies) of a loop that only spins, as one, about a fixed line."""
     compiled = constraints.compiled
     names = [body.name for body in compiled.model.expanded.bodies]
     ahead, behind = (
@@ -280,7 +282,8 @@ def _idle_bodies(constraints: PositionConstraints, q: Array, motions: Array) -> 
 
 
 def _spinning_bodies(names: Sequence[str], twists: Array) -> str:
-    """Names of the bodies that rotate, if all that move do so as one; twists : (bodies, 6) [ω; v per size]"""
+    """Names of the bodies that rotate, provided that all moving bodies rotate as one; twists : (bodies, 6) [ω; v per
+    size]"""
     moving = np.flatnonzero(np.max(np.abs(twists), axis=1) > NOISE)
     if not len(moving) or len(moving) == len(names) > 1:
         return ""

@@ -9,44 +9,42 @@ from numpy.typing import NDArray
 
 from core.constraints.mobility.isostatic import Release
 from core.constraints.mobility.mobility import Mobility, mobility
-from core.constraints.rest_position import carried_pose, rest
+from core.constraints.rest_position import reference_position, transfer_pose
 from core.errors import ModelError
 from core.model import Model
 from core.model.edits import edits
-from core.model.formula.numerals import vector_without_noise
-from core.programs.compiled import Compiled
+from core.model.formula.numerals import round_measured_vector
+from core.programs.compiled import CompiledModel
 
 Array = NDArray[np.float64]
 WHERE = "mobility, proposal"
 
 
-def isostatic_model(compiled: Compiled, found: Mobility) -> Model:
+def isostatic_model(compiled: CompiledModel, mobility: Mobility) -> Model:
     """The machine's model after all changes of `found.proposal`, verified to have the same degrees of freedom and no
     redundant constraint.
 
     Raises ModelError when nothing is proposed, a change is one that no kind of joint makes, an element belongs to a
     sub-assembly, or the changed machine is not what the proposal promises.
     """
-    if not found.proposal:
+    if not mobility.proposal:
         raise ModelError(
             "There is no proposal: no constraint is redundant, or none can be released by itself.", where=WHERE
         )
     model = compiled.model
-    for change in found.proposal:
+    for change in mobility.proposal:
         model = (
-            _with_element_removed(model, change)
-            if not change.kind
-            else _with_joint_replaced(compiled, found.q, model, change)
+            _remove_element(model, change) if not change.kind else _replace_joint(compiled, mobility.q, model, change)
         )
-    model = _with_rest_positions(compiled, model)
-    _verify_change(compiled, model, found)
+    model = _restore_reference_positions(compiled, model)
+    _verify_change(compiled, model, mobility)
     return model
 
 
-def _with_rest_positions(compiled: Compiled, model: Model) -> Model:
+def _restore_reference_positions(compiled: CompiledModel, model: Model) -> Model:
     """The model with replaced joints in their former reference positions."""
-    changed = Compiled(model)
-    q = carried_pose(compiled, rest(compiled), changed, {})
+    changed = CompiledModel(model)
+    q = transfer_pose(compiled, reference_position(compiled), changed, {})
     for joint in compiled.model.joints:
         after = next((each for each in model.joints if each.name == joint.name), joint)
         if joint.rest and after.kind != joint.kind and joint.name in {c.joint for c in changed.coordinates.table}:
@@ -55,8 +53,8 @@ def _with_rest_positions(compiled: Compiled, model: Model) -> Model:
     return model
 
 
-def _with_joint_replaced(compiled: Compiled, q: Array, model: Model, change: Release) -> Model:
-    joint = _own_element(model, "joints", change.joint)
+def _replace_joint(compiled: CompiledModel, q: Array, model: Model, change: Release) -> Model:
+    joint = _find_element(model, "joints", change.joint)
     X_a, X_b = (np.asarray(X) for X in compiled.joint_poses(q)[joint.name])
     fields: dict[str, Any] = {"kind": change.kind, "limits": (), "rest": (), "spring_rest": (), "start_speed": ()}
     exchange = next(each for each in joint.info.releases if each.kind == change.kind)
@@ -70,19 +68,19 @@ def _with_joint_replaced(compiled: Compiled, q: Array, model: Model, change: Rel
 
 def _axis_in_frame(X: Array, direction: Array) -> tuple[float, float, float]:
     """A world direction in the axes of a frame."""
-    return vector_without_noise(X[:3, :3].T @ direction)
+    return round_measured_vector(X[:3, :3].T @ direction)
 
 
-def _with_element_removed(model: Model, change: Release) -> Model:
+def _remove_element(model: Model, change: Release) -> Model:
     if not change.element[1]:
         remedy = "Insert a body with two simpler joints, or leave it: the motion is correct."
         raise ModelError(f"No joint kind makes this change: {change.text}.", where=WHERE, remedy=remedy)
     collection, name = change.element
-    _own_element(model, collection, name)
+    _find_element(model, collection, name)
     return edits.remove(model, collection, name)
 
 
-def _own_element(model: Model, collection: str, name: str) -> Any:
+def _find_element(model: Model, collection: str, name: str) -> Any:
     for element in getattr(model, collection):
         if element.name == name:
             return element
@@ -91,9 +89,9 @@ def _own_element(model: Model, collection: str, name: str) -> Any:
     )
 
 
-def _verify_change(compiled: Compiled, model: Model, before: Mobility) -> None:
-    changed = Compiled(model)
-    after = mobility(changed, carried_pose(compiled, before.q, changed, {}))
+def _verify_change(compiled: CompiledModel, model: Model, before: Mobility) -> None:
+    changed = CompiledModel(model)
+    after = mobility(changed, transfer_pose(compiled, before.q, changed, {}))
     if after.redundant or after.degrees_of_freedom != before.degrees_of_freedom:
         raise ModelError(
             f"The changed machine would have {after.degrees_of_freedom} degrees of freedom and "

@@ -1,4 +1,5 @@
-"""Second-order mobility: free motions that self-stresses exclude, and directions of motion on from a singular pose.
+"""Second-order mobility: free motions that self-stresses exclude, and directions in which motion can continue from a
+singular pose.
 
 A motion v can go on only if λᵀ Ġ v = 0 for every self-stress λ (Connelly and Whiteley, Second-order rigidity, 1996); at
 generic poses what violates that is a motion that stays infinitesimal, with a stress that does not mean redundancy. For
@@ -20,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.later import dataclass
-from core.numerics.matrix_forms import Matrix, compressed, dense, is_sparse
-from core.numerics.rank import echelon
+from core.numerics.matrix_forms import Matrix, is_sparse, to_csr, to_dense
+from core.numerics.rank import echelon_basis
 
 Array = NDArray[np.float64]
 
@@ -34,13 +35,13 @@ NEWTON_STEPS = 40
 ATTEMPTS = 4
 """Number of random starting directions for solving forms that do not factor."""
 STILL = 1e-12
-"""Square of a motion's component in a space that counts as zero."""
+"""Squared component of a motion in a space below which it counts as zero."""
 SAME_SPACE = 1e-6
 """Distance between the projections of a random vector onto two spaces below which the spaces are equal."""
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class QuadraticForm:
     """Quadratic form of a self-stress: a symmetric matrix (n, n) over n of the motions."""
 
     motions: NDArray[np.int64]
@@ -62,39 +63,39 @@ class TangentSpace:
     normals: Array
     probe: Array
     moving: Array
-    left: list[Form] = field(default_factory=list)
+    left: list[QuadraticForm] = field(default_factory=list)
 
     @property
-    def freedoms(self) -> int:
+    def dimension(self) -> int:
         """Dimension of the space."""
         return int(self.normals.shape[1] - len(self.normals))
 
     @property
     def motion_evenness(self) -> float:
-        """Measure of how evenly all motions take part in the space; where one hardly moves, poses stay nearly
+        """Measure of how evenly all motions take part in the space; if one of them hardly takes part, poses stay nearly
         singular."""
         return float(np.sum(np.log(np.maximum(self.moving, STILL))))
 
-    def same(self, other: TangentSpace) -> bool:
+    def is_same_as(self, other: TangentSpace) -> bool:
         """Return True if the other space is the same."""
-        return self.freedoms == other.freedoms and float(np.linalg.norm(self.probe - other.probe)) < SAME_SPACE
+        return self.dimension == other.dimension and float(np.linalg.norm(self.probe - other.probe)) < SAME_SPACE
 
-    def onto(self, a: Array) -> Array:
+    def project(self, a: Array) -> Array:
         """(k,) or (k, n) projection of vectors onto the space."""
         return np.asarray(a - self.normals.T @ (self.normals @ a))
 
-    def beside(self, normal: Array) -> TangentSpace:
-        """Subspace orthogonal to one more normal (k,), a unit vector in the space."""
+    def orthogonal_subspace(self, normal: Array) -> TangentSpace:
+        """Subspace orthogonal to a further normal (k,), a unit vector in the space."""
         probe = self.probe - normal * (normal @ self.probe)
         return TangentSpace(np.vstack([self.normals, normal]), probe, self.moving - normal**2, list(self.left))
 
-    def factors(self, form: Form) -> list[list[Array]] | None:
-        """Alternatives for which a form vanishes on the space, each a list of normals; None if the form does not
-        factor."""
+    def factor_form(self, form: QuadraticForm) -> list[list[Array]] | None:
+        """Factor a quadratic form restricted to the space: alternatives for which it vanishes, each a list of normals
+        of hyperplanes; None if the form does not factor."""
         concerned = np.zeros((self.normals.shape[1], len(form.motions)))
         concerned[form.motions, np.arange(len(form.motions))] = 1.0
         # orthonormal columns in the way, of which alone the form's motions depend
-        basis, sizes, turns = np.linalg.svd(self.onto(self.onto(concerned)), full_matrices=False)
+        basis, sizes, turns = np.linalg.svd(self.project(self.project(concerned)), full_matrices=False)
         weighted = sizes[:, None] * turns
         values, vectors = np.linalg.eigh(weighted @ form.matrix @ weighted.T)
         bent = np.abs(values) > BENT * np.max(np.abs(form.matrix))
@@ -109,10 +110,10 @@ class TangentSpace:
         one, other = np.sqrt(np.abs(values[bent]) / np.sum(np.abs(values[bent])))
         return [[one * across[0] + sign * other * across[1]] for sign in (1.0, -1.0)]
 
-    def direction(self, rng: np.random.Generator) -> Array | None:
+    def random_direction(self, rng: np.random.Generator) -> Array | None:
         """(k,) random unit vector in the space at which all forms vanish; None if none is found."""
         for _ in range(ATTEMPTS):
-            a = self.onto(np.asarray(rng.normal(size=self.normals.shape[1])))
+            a = self.project(np.asarray(rng.normal(size=self.normals.shape[1])))
             for _ in range(NEWTON_STEPS):
                 a = np.asarray(a / max(float(np.linalg.norm(a)), 1e-300))
                 values = np.array([form(a) for form in self.left])
@@ -129,42 +130,42 @@ class TangentSpace:
         return np.asarray(slopes - (slopes @ self.normals.T) @ self.normals)
 
 
-def second_order_tangent_spaces(
-    count: int, forms: Sequence[Form], most: int, rng: np.random.Generator
+def find_tangent_spaces(
+    count: int, forms: Sequence[QuadraticForm], limit: int, rng: np.random.Generator
 ) -> list[TangentSpace]:
-    """Spaces on which all forms vanish, at most `most`: if there are more, those with the most even motions.
+    """Find the spaces on which all forms vanish, at most `limit`; if there are more, those with the most even motions.
 
     count : k, the number of motions
     """
     spaces = [TangentSpace(np.zeros((0, count)), rng.normal(size=count), np.ones(count))]
-    open_ones: list[Form] = []
+    open_ones: list[QuadraticForm] = []
     for form in forms:
-        spaces = _subspaces_for_form(spaces, form, most, open_ones)
+        spaces = _subspaces_for_form(spaces, form, limit, open_ones)
     for form in open_ones:  # others may have made products of them
-        left: list[Form] = []
-        spaces = _subspaces_for_form(spaces, form, most, left)
+        left: list[QuadraticForm] = []
+        spaces = _subspaces_for_form(spaces, form, limit, left)
         for space in spaces:
             space.left += left
     return spaces
 
 
 def _subspaces_for_form(
-    spaces: Sequence[TangentSpace], form: Form, most: int, open_ones: list[Form]
+    spaces: Sequence[TangentSpace], form: QuadraticForm, limit: int, open_ones: list[QuadraticForm]
 ) -> list[TangentSpace]:
     """Subspaces on which a form vanishes; a form that does not factor on one of them is added to `open_ones`."""
     grown: list[TangentSpace] = []
     for space in spaces:
-        choices = space.factors(form)
+        choices = space.factor_form(form)
         if choices is None:
             open_ones += [form] if form not in open_ones else []
             choices = [[]]
         for normals in choices:
             onward = space
             for normal in normals:
-                onward = onward.beside(normal)
-            if onward.freedoms and not any(onward.same(other) for other in grown):
+                onward = onward.orthogonal_subspace(normal)
+            if onward.dimension and not any(onward.is_same_as(other) for other in grown):
                 grown.append(onward)
-    return sorted(grown, key=lambda space: -space.motion_evenness)[:most]
+    return sorted(grown, key=lambda space: -space.motion_evenness)[:limit]
 
 
 Integers = NDArray[np.int64]
@@ -178,13 +179,14 @@ PROBES = 3
 FEW = 24
 """Number of motions up to which all are treated together."""
 LEADING = 1e-7
-"""Share of a motion's norm that its pivot speed must have."""
+"""Fraction of a motion's norm that its pivot speed must have."""
 
 
-def lasting(
+def finite_motions_and_stresses(
     bias: Bias, N: Array, stresses: Matrix, units: Array, jacobian: Callable[[], Matrix]
 ) -> tuple[Array, Matrix]:
-    """Motions (nv, k) and self-stresses (rows, m) at a generic pose, without the infinitesimal ones.
+    """Return the motions (nv, k) and self-stresses (rows, m) at a generic pose that are finite: without infinitesimal
+    motions, and without the self-stresses that exclude them.
 
     units : (nv,) in which motions are orthonormal; jacobian : gives G, whose entries in compressed rows are those that
     may differ from zero
@@ -192,7 +194,7 @@ def lasting(
     if not N.shape[1] or not stresses.shape[1]:
         return N, stresses
     if is_sparse(stresses) or N.shape[1] > FEW:
-        if _no_motion_is_excluded(bias, N, stresses):
+        if _excludes_no_motion(bias, N, stresses):
             return N, stresses
         local, pairs = _local_motions_and_pairs(N, units, jacobian())
         stresses = _local_stresses(stresses)
@@ -204,12 +206,12 @@ def lasting(
     return N @ _null_space(form.reshape(-1, N.shape[1])), stresses @ _null_space(form.reshape(len(form), -1).T)
 
 
-def forms_of(
+def local_motions_and_forms(
     bias: Bias, N: Array, stresses: Matrix, units: Array, jacobian: Callable[[], Matrix]
-) -> tuple[Array, list[Form]]:
+) -> tuple[Array, list[QuadraticForm]]:
     """Motions (nv, k) that involve few joints, and the nonzero quadratic forms over them, one for each self-stress that
-    involves few constraints; arguments as of `lasting`."""
-    if not N.shape[1] or not stresses.shape[1] or _no_motion_is_excluded(bias, N, stresses):
+    involves few constraints; for the arguments see `finite_motions_and_stresses`."""
+    if not N.shape[1] or not stresses.shape[1] or _excludes_no_motion(bias, N, stresses):
         return N, []
     local, pairs = _local_motions_and_pairs(N, units, jacobian())
     found = _form_entries(bias, local, _local_stresses(stresses), pairs)
@@ -223,23 +225,23 @@ def forms_of(
         matrix = np.zeros((len(motions), len(motions)))
         rows, columns = np.searchsorted(motions, one), np.searchsorted(motions, other)
         matrix[rows, columns] = matrix[columns, rows] = values[entries]
-        result.append(Form(motions, matrix))
+        result.append(QuadraticForm(motions, matrix))
     return local, result
 
 
 def _local_motions_and_pairs(N: Array, units: Array, pattern: Matrix) -> tuple[Array, tuple[Integers, ...]]:
     """Motions that involve few joints, and the pairs of them that may share a constraint; all pairs for a dense
     matrix."""
-    local = _local_motions(N / units[:, None], compressed(pattern)) * units[:, None]
+    local = _local_motions(N / units[:, None], to_csr(pattern)) * units[:, None]
     return local, _pairs_sharing_constraint(local, pattern) if is_sparse(pattern) else np.triu_indices(N.shape[1])
 
 
 def _local_stresses(stresses: Matrix) -> Matrix:
     """The same self-stresses in a basis with few constraints each."""
-    return stresses if is_sparse(stresses) else compressed(echelon(stresses, LEADING))
+    return stresses if is_sparse(stresses) else to_csr(echelon_basis(stresses, LEADING))
 
 
-def _no_motion_is_excluded(bias: Bias, N: Array, stresses: Matrix) -> bool:
+def _excludes_no_motion(bias: Bias, N: Array, stresses: Matrix) -> bool:
     """Return True if second order excludes no motion: quadratic forms that vanish at random motions are zero."""
     speeds = np.random.default_rng(N.shape[1]).normal(size=(PROBES, N.shape[1])) @ N.T
     return bool(np.max(np.abs(bias(speeds) @ stresses), initial=0.0) < CURVED)
@@ -249,7 +251,7 @@ def _local_motions(N: Array, pattern: Matrix) -> Array:
     """(nv, k) unit motions that involve few joints, with pivots at speeds that occur in many constraints."""
     order = np.argsort(-np.bincount(pattern.indices, minlength=len(N)), kind="stable")
     motions = np.empty_like(N)
-    motions[order] = echelon(N[order], LEADING)
+    motions[order] = echelon_basis(N[order], LEADING)
     return np.asarray(motions / np.linalg.norm(motions, axis=0))
 
 
@@ -270,7 +272,7 @@ def _form_entries(bias: Bias, motions: Array, stresses: Matrix, pairs: tuple[Int
     one, other = pairs
     alone = one == other
     gaps = bias((motions[:, one] + np.where(alone, 0.0, motions[:, other])).T)
-    found = dense(compressed(gaps) @ stresses) if is_sparse(stresses) else gaps @ stresses
+    found = to_dense(to_csr(gaps) @ stresses) if is_sparse(stresses) else gaps @ stresses
     own = np.zeros((motions.shape[1], stresses.shape[1]))
     own[one[alone]] = found[alone]
     mixed = 0.5 * (found - own[one] - own[other])

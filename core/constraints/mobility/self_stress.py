@@ -1,5 +1,5 @@
-"""Self-stresses of an overconstrained machine: internal forces between its joints that balance without load, and the
-constraints they show to be redundant.
+"""Self-stresses of an overconstrained machine: internal forces between its joints that are in balance without load, and
+the constraints that are redundant because of them.
 
 A self-stress is a set of multipliers λ with Gᵀ λ = 0. The wrench F_j that it sends through joint j does no work on the
 joint's own motion, so its components stand for the joint's constraints: constraint (j, k) can be spared exactly if some
@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.reactions import transmission
+from core.constraints.reactions import reaction_map
 from core.joints.kind import Forbidden
 from core.later import dataclass
 from core.mechanics.elements.constraints.kinematic_constraint import Row
 from core.model import Joint
-from core.numerics.matrix_forms import Matrix, compressed, dense, is_sparse
-from core.numerics.rank import eliminated
+from core.numerics.matrix_forms import Matrix, is_sparse, to_csr, to_dense
+from core.numerics.rank import factorise_sparse
 from core.numerics.spatial.pose import from_matrix
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.programs.compiled import Compiled
+from core.programs.compiled import CompiledModel
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -57,11 +57,11 @@ class Component:
     direction: tuple[float, float, float] = (0.0, 0.0, 0.0)
     note: str = ""
     along: bool = False
-    """True if the direction is that of the joint's axis."""
+    """True if the direction is the joint's axis."""
 
     @property
     def text(self) -> str:
-        """The constraint in words, without the element's name."""
+        """Description of the constraint, without the element's name."""
         if not self.motion:
             return self.note
         word = "along" if self.motion == "translation" else "about"
@@ -74,7 +74,7 @@ class Component:
 
 
 @dataclass(frozen=True)
-class Stresses:
+class SelfStresses:
     """Self-stresses at a generic pose: entries (components, k), in N and N per machine size; orthonormal columns, or
     independent sparse ones in compressed rows."""
 
@@ -86,16 +86,16 @@ class Stresses:
         """Number of redundant constraints."""
         return int(self.entries.shape[1])
 
-    def of(self, chosen: Iterable[int]) -> Matrix:
+    def of(self, components: Iterable[int]) -> Matrix:
         """(chosen, k) entries of the chosen components."""
-        return self.entries[list(chosen)]
+        return self.entries[list(components)]
 
 
 class _ConstraintBasis:
-    """Directions of a joint's constraints: defined at a pose and carried by its frame b, like the second axis of a
-    universal joint; normals to two axes turn with both."""
+    """Directions of a joint's constraints, defined at a pose and fixed in the joint's frame b (like the second axis of
+    a universal joint); directions normal to two axes turn with both axes."""
 
-    def __init__(self, compiled: Compiled, joint: Joint, forbidden: Forbidden, X_Wa: Array, X_Wb: Array) -> None:
+    def __init__(self, compiled: CompiledModel, joint: Joint, forbidden: Forbidden, X_Wa: Array, X_Wb: Array) -> None:
         self.joint = joint
         self.of_two_axes = "normal" in forbidden
         self.axis, self.second = (_unit_axis(compiled, joint, field) for field in ("axis", "second_axis"))
@@ -132,7 +132,7 @@ class _ConstraintBasis:
             return "the normal of its two axes"
         return "its axis" if k % 3 == 2 and self.frame == "axis" else "a normal of its axis"
 
-    def read(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
+    def wrench_components(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
         """(…, components) components of wrenches (…, 6) [torque; force] in world axes, torques divided by the machine's
         size (m)."""
         R_Wd = X_Wb[:3, :3] @ self.R_bd
@@ -141,7 +141,7 @@ class _ConstraintBasis:
         local = np.concatenate([F[..., :3] @ R_Wd / size, F[..., 3:] @ R_Wd], axis=-1)
         return np.asarray(local[..., self.kept])
 
-    def along(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
+    def axial_component(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
         """(…,) torque about, or force along, the joint's axis."""
         axis = X_Wa[:3, :3] @ self.axis
         return np.asarray(F[..., 3:] @ axis if self.joint.info.is_slider() else F[..., :3] @ axis / size)
@@ -151,7 +151,7 @@ class _NumberedConstraints:
     """Constraints of a joint without distinguished directions, numbered by an orthonormal basis of the wrenches that do
     no work on its motion (torques divided by the machine's size)."""
 
-    def __init__(self, compiled: Compiled, joint: Joint) -> None:
+    def __init__(self, compiled: CompiledModel, joint: Joint) -> None:
         self.joint = joint
         self.law, R_ac = compiled.coordinates.numbers.law(joint)
         self.canonical = np.eye(4)
@@ -162,13 +162,13 @@ class _NumberedConstraints:
         """The joint's scalar constraints, by number."""
         return [Component("joints", self.joint.name, note=f"constraint {k + 1}") for k in self.kept]
 
-    def read(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
+    def wrench_components(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
         """(…, components) components of wrenches (…, 6) [torque; force] in world axes, torques divided by the machine's
         size (m)."""
         S, local = self._motions_and_wrenches(F, X_Wa, X_Wb, size)
         return np.asarray(local @ np.linalg.svd(S)[2][len(S) :].T)
 
-    def along(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
+    def axial_component(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
         """(…,) generalised force of the wrenches along the joint's coordinate."""
         S, local = self._motions_and_wrenches(F, X_Wa, X_Wb, size)
         return np.asarray(local @ S[0])
@@ -183,7 +183,7 @@ class _NumberedConstraints:
         return np.array(S, dtype=float).reshape(-1, 6), local
 
 
-def _unit_axis(compiled: Compiled, joint: Joint, field: str) -> Array:
+def _unit_axis(compiled: CompiledModel, joint: Joint, field: str) -> Array:
     v = compiled.coordinates.numbers.vector(getattr(joint, field), f"joint '{joint.name}', {field}")
     return np.array(v, dtype=float) / max(float(np.linalg.norm(v)), 1e-300)
 
@@ -211,7 +211,7 @@ def _rotation_of_two_axes(first: Array, second: Array) -> Array:
 
 
 def _forbidden_indices(forbidden: Forbidden, axis: Array) -> Iterable[int]:
-    """Indices of the forbidden ones among rotation x, y, z, translation x, y, z; axis : in the basis"""
+    """Indices of the constrained directions among rotation x, y, z, translation x, y, z; axis : in the basis"""
     along = int(np.argmax(np.abs(axis)))
     across = [k for k in range(3) if k != along]
     chosen = {"all": [0, 1, 2], "along": [along], "across": across, "normal": [0], "none": []}
@@ -220,7 +220,7 @@ def _forbidden_indices(forbidden: Forbidden, axis: Array) -> Iterable[int]:
 
 
 def _constraint_basis(
-    compiled: Compiled, joint: Joint, X_Wa: Array, X_Wb: Array
+    compiled: CompiledModel, joint: Joint, X_Wa: Array, X_Wb: Array
 ) -> _ConstraintBasis | _NumberedConstraints:
     forbidden = joint.info.forbidden
     return (
@@ -230,33 +230,35 @@ def _constraint_basis(
     )
 
 
-def stresses(constraints: PositionConstraints, q: Array, generic: Array, multipliers: Matrix) -> Stresses:
+def compute_self_stresses(
+    constraints: PositionConstraints, q: Array, generic_pose: Array, multipliers: Matrix
+) -> SelfStresses:
     """Joint and element forces of the self-stresses (multipliers (rows, k)) at a generic pose.
 
     q : the pose at which directions are told
     """
     compiled, p = constraints.compiled, constraints.p
-    here, there = compiled.joint_poses(q, p), compiled.joint_poses(generic, p)
-    through = _joint_wrenches(constraints, generic, multipliers)
+    here, there = compiled.joint_poses(q, p), compiled.joint_poses(generic_pose, p)
+    through = _joint_wrenches(constraints, generic_pose, multipliers)
     components: list[Component] = []
     entries = _StressEntries(multipliers.shape[1])
     for joint in compiled.model.expanded.joints:
         basis = _constraint_basis(compiled, joint, *here[joint.name])
         columns, F = through(joint.name)
         components += basis.components()
-        values = basis.read(F, *there[joint.name], constraints.size).T
-        entries.add(columns, values.reshape(len(basis.kept), len(columns)))
+        values = basis.wrench_components(F, *there[joint.name], constraints.size).T
+        entries.append_rows(columns, values.reshape(len(basis.kept), len(columns)))
         if (mimic := joint.mimic) is not None:
             components.append(Component("joints", joint.name, note=f"the coupling to {mimic.leader}"))
-            entries.add(columns, basis.along(F, *there[joint.name], constraints.size)[None])
+            entries.append_rows(columns, basis.axial_component(F, *there[joint.name], constraints.size)[None])
     others = [i for i, row in enumerate(constraints.names) if row.collection != "joints"]
-    for i, values in zip(others, dense(multipliers[others]), strict=True):
+    for i, values in zip(others, to_dense(multipliers[others]), strict=True):
         row = constraints.names[i]
         components.append(Component(row.collection, row.element, note=_row_text(row)))
-        entries.add(np.arange(len(values)), values[None] * constraints.row_units[i] / constraints.size)
+        entries.append_rows(np.arange(len(values)), values[None] * constraints.row_units[i] / constraints.size)
     if is_sparse(multipliers):
-        return Stresses(tuple(components), _independent_columns(entries.compressed()))
-    return Stresses(tuple(components), _orthonormal_basis(entries.whole()))
+        return SelfStresses(tuple(components), _independent_columns(entries.to_sparse()))
+    return SelfStresses(tuple(components), _orthonormal_basis(entries.to_dense()))
 
 
 class _StressEntries:
@@ -266,7 +268,7 @@ class _StressEntries:
         self.count, self._rows = count, 0
         self._parts: list[tuple[Integers, Integers, Array]] = []
 
-    def add(self, columns: Integers, values: Array) -> None:
+    def append_rows(self, columns: Integers, values: Array) -> None:
         """Append rows (r, columns)."""
         rows = np.arange(self._rows, self._rows + len(values))
         self._rows += len(values)
@@ -277,14 +279,14 @@ class _StressEntries:
         nothing = (np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros(0))
         return [np.concatenate(each) for each in zip(nothing, *self._parts, strict=True)]
 
-    def whole(self) -> Array:
+    def to_dense(self) -> Array:
         """(components, count) dense matrix."""
         rows, columns, values = self._joined_entries()
         result = np.zeros((self._rows, self.count))
         result[rows, columns] = values
         return result
 
-    def compressed(self) -> Matrix:
+    def to_sparse(self) -> Matrix:
         """Matrix in compressed rows, each column scaled to a largest entry of 1, rounding error removed."""
         import scipy.sparse
 
@@ -300,14 +302,14 @@ class _StressEntries:
 def _joint_wrenches(
     constraints: PositionConstraints, q: Array, multipliers: Matrix
 ) -> Callable[[str], tuple[Integers, Array]]:
-    """Function joint → columns of the multipliers (rows, k) that load it, and (columns, 6) their wrenches: parent side
-    on child side, at b's origin, world axes (see `core.constraints.reactions`)."""
+    """Return the function joint → columns of the multipliers (rows, k) that load it, and (columns, 6) their wrenches:
+    parent side on child side, at b's origin, world axes (see `core.constraints.reactions`)."""
     compiled = constraints.compiled
-    sent, index = transmission(compiled, q, constraints.p), compiled.program.joint_index
+    sent, index = reaction_map(compiled, q, constraints.p), compiled.program.joint_index
     if is_sparse(multipliers):
         borne = sent.matrix[:, constraints.kept] @ multipliers
 
-        def acting(name: str) -> tuple[Integers, Array]:
+        def wrenches_in_joint(name: str) -> tuple[Integers, Array]:
             begins = borne.indptr[6 * index[name] : 6 * index[name] + 7]
             part = slice(begins[0], begins[-1])
             columns, places = np.unique(borne.indices[part], return_inverse=True)
@@ -315,10 +317,10 @@ def _joint_wrenches(
             F[places, np.repeat(np.arange(6), np.diff(begins))] = borne.data[part]
             return columns, F
 
-        return acting
+        return wrenches_in_joint
     everything = np.zeros((multipliers.shape[1], len(compiled.rows)))
     everything[:, constraints.kept] = multipliers.T
-    whole = sent.through(everything)
+    whole = sent.joint_wrenches(everything)
     every = np.arange(multipliers.shape[1])
     return lambda name: (every, whole[:, index[name]])
 
@@ -367,9 +369,9 @@ def _diagonal_blocks(entries: Array) -> Iterator[tuple[list[int], list[int]]]:
 
 def _independent_columns(entries: Matrix) -> Matrix:
     """Linearly independent columns of a matrix in compressed rows."""
-    known = eliminated(entries.T.tocsr())
+    known = factorise_sparse(entries.T.tocsr())
     if known is None:
-        return compressed(_orthonormal_basis(dense(entries)))
+        return to_csr(_orthonormal_basis(to_dense(entries)))
     return entries[:, np.sort(known.kept)]
 
 
@@ -389,23 +391,23 @@ class Dependence:
         return tuple(int(i) for i in self.acting[strong] if i != self.component)
 
 
-def redundant_constraints_in_order(found: Stresses, order: Sequence[int]) -> list[Dependence]:
-    """Constraints that become redundant when all are imposed in the given order, each with the earlier ones that
-    already impose it.
+def find_dependences(stresses: SelfStresses, order: Sequence[int]) -> list[Dependence]:
+    """Find the constraints that become redundant when all are imposed in the given order, each with the earlier ones
+    that already imply it.
 
     Chosen from the end: a constraint depends on earlier ones if a self-stress acts in it and in no later one but those
     chosen already.
     """
-    return _sparse_dependences(found, order) if is_sparse(found.entries) else _dense_dependences(found, order)
+    return _sparse_dependences(stresses, order) if is_sparse(stresses.entries) else _dense_dependences(stresses, order)
 
 
-def _dense_dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
+def _dense_dependences(stresses: SelfStresses, order: Sequence[int]) -> list[Dependence]:
     """Redundant constraints by projection of orthonormal self-stresses."""
-    space = found.entries.copy()
+    space = stresses.entries.copy()
     chosen: list[int] = []
     largest = np.max(np.abs(space), axis=0, initial=0.0)
     for index in reversed(order):
-        if len(chosen) == found.count:
+        if len(chosen) == stresses.count:
             break
         row = space[index].copy()
         if np.linalg.norm(row) > PIVOT * max(float(np.max(largest)), 1e-300):
@@ -415,15 +417,15 @@ def _dense_dependences(found: Stresses, order: Sequence[int]) -> list[Dependence
             space[:, columns] = part - np.outer(part @ own, own) / float(own @ own)
             largest[columns] = np.max(np.abs(space[:, columns]), axis=0)
     # stress with entry 1 in one chosen component and 0 in the others
-    circuits = found.entries @ np.linalg.pinv(found.of(chosen)) if chosen else np.zeros((len(order), 0))
+    circuits = stresses.entries @ np.linalg.pinv(stresses.of(chosen)) if chosen else np.zeros((len(order), 0))
     every = np.arange(len(order))
     return [Dependence(index, every, circuits[:, k]) for k, index in enumerate(chosen)][::-1]
 
 
-def _sparse_dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
+def _sparse_dependences(stresses: SelfStresses, order: Sequence[int]) -> list[Dependence]:
     """Redundant constraints by elimination: in each component the self-stress with the largest entry is the pivot and
     is eliminated from the others."""
-    columns = _columns_of(found.entries)
+    columns = _column_dictionaries(stresses.entries)
     acting: dict[int, set[int]] = defaultdict(set)
     for k, column in enumerate(columns):
         for i in column:
@@ -449,7 +451,7 @@ def _sparse_dependences(found: Stresses, order: Sequence[int]) -> list[Dependenc
     ][::-1]
 
 
-def _columns_of(entries: Matrix) -> list[dict[int, float]]:
+def _column_dictionaries(entries: Matrix) -> list[dict[int, float]]:
     """Component → entry of each column."""
     by_column = entries.tocsc()
     bounds = zip(by_column.indptr[:-1].tolist(), by_column.indptr[1:].tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Planar linkages drawn from pivot to pivot: editing functions Model → Model on plain values.
+"""Planar linkages drawn from pivot to pivot. The functions take a Model and plain values and return the edited Model.
 
 The tool Draw calls only these; what they make is the ordinary document. Lengths in m, angles in rad; a length may be a
 formula. Points are (u, v) of a plane, names of pins, links and frames, or `On(body, point)`.

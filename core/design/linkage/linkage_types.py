@@ -7,7 +7,7 @@ import math
 from typing import NamedTuple
 
 from core.design.linkage.drawing import Drawing, Guide, Pin
-from core.design.linkage.drawn_links import carrier_of
+from core.design.linkage.drawn_links import carrier_of_element
 from core.design.linkage.plane import Point
 
 EQUAL = 1e-9
@@ -28,8 +28,8 @@ class FourBar(NamedTuple):
     ground: float
 
     @property
-    def type(self) -> str:
-        """Grashof type, which says which links can rotate fully."""
+    def grashof_type(self) -> str:
+        """Grashof type, which tells which links can rotate fully."""
         sides = (self.crank, self.coupler, self.rocker, self.ground)
         shortest, longest = min(sides), max(sides)
         rest = sum(sides) - shortest - longest
@@ -41,14 +41,14 @@ class FourBar(NamedTuple):
         return "crank–rocker" if shortest == self.crank else names[shortest]
 
     @property
-    def turns(self) -> bool:
+    def can_crank_turn(self) -> bool:
         """True if the crank can rotate fully, including a change-point mechanism, which may switch branches there."""
-        return self.type in ("crank–rocker", "double crank", "change point")
+        return self.grashof_type in ("crank–rocker", "double crank", "change point")
 
     @property
     def transmission_angle(self) -> float | None:
         """Smallest angle between coupler and rocker over a turn, rad; None if the crank cannot rotate fully."""
-        if self.type not in ("crank–rocker", "double crank"):
+        if self.grashof_type not in ("crank–rocker", "double crank"):
             return None
         found = []
         for diagonal in (abs(self.ground - self.crank), self.ground + self.crank):
@@ -67,14 +67,14 @@ class SliderCrank(NamedTuple):
     offset: float
 
     @property
-    def turns(self) -> bool:
+    def can_crank_turn(self) -> bool:
         """True if the crank can rotate fully."""
         return self.coupler >= self.crank + self.offset
 
     @property
     def stroke(self) -> float | None:
         """Travel of the slider over a turn of the crank, m; None if the crank cannot rotate fully."""
-        if not self.turns or self.coupler - self.crank < self.offset:
+        if not self.can_crank_turn or self.coupler - self.crank < self.offset:
             return None
         far, near = self.coupler + self.crank, self.coupler - self.crank
         return math.sqrt(far**2 - self.offset**2) - math.sqrt(near**2 - self.offset**2)
@@ -83,32 +83,32 @@ class SliderCrank(NamedTuple):
     def transmission_angle(self) -> float | None:
         """Smallest angle between the coupler and the guide's normal over a turn, rad; None if the crank cannot rotate
         fully."""
-        return math.acos((self.crank + self.offset) / self.coupler) if self.turns else None
+        return math.acos((self.crank + self.offset) / self.coupler) if self.can_crank_turn else None
 
 
-def linkage_type(drawing: Drawing) -> FourBar | SliderCrank | None:
-    """Type of a machine that is exactly a four-bar or a slider-crank; None for any other."""
+def classify_linkage(drawing: Drawing) -> FourBar | SliderCrank | None:
+    """Return the type of a machine that is exactly a four-bar or a slider-crank; None for any other."""
     model = drawing.model.expanded
     moving = [body.name for body in model.bodies if not _is_fixed(drawing, body.name)]
     if len(moving) != 3:
         return None
-    stands = carrier_of(model, drawing.plane.parent)
+    stands = carrier_of_element(model, drawing.plane.parent)
     joints: list[Pin | Guide] = [*drawing.pins, *drawing.guides]
-    edges: list[Edge] = [(each, frozenset(_carriers(drawing, each))) for each in joints]
+    edges: list[Edge] = [(each, frozenset(_connected_bodies(drawing, each))) for each in joints]
     edges = [(each, pair) for each, pair in edges if pair <= {stands, *moving} and len(pair) == 2]
     first = next((each for each, pair in edges if stands in pair and isinstance(each, Pin)), None)
     if len(edges) != 4 or first is None:
         return None
-    ring = _loop_joints(first, stands, edges)
+    ring = _joints_around_loop(first, stands, edges)
     pins = [each for each in ring if isinstance(each, Pin)]
     if len(ring) != 4:
         return None
     if len(pins) == 4:
-        points = [_plane_point(each) for each in ring]
+        points = [_joint_point(each) for each in ring]
         a, b, c, d = (math.dist(p, q) for p, q in zip(points, points[1:] + points[:1], strict=True))
         return FourBar(a, b, c, d)
     if len(pins) == 3 and isinstance(ring[3], Guide):
-        points = [_plane_point(each) for each in pins]
+        points = [_joint_point(each) for each in pins]
         u, v = math.cos(ring[3].angle), math.sin(ring[3].angle)
         line = points[2][0] - points[0][0], points[2][1] - points[0][1]
         offset = abs(line[1] * u - line[0] * v)
@@ -121,20 +121,20 @@ def _is_fixed(drawing: Drawing, body: str) -> bool:
     return any(joint.child == body and joint.kind == "fixed" for joint in drawing.model.expanded.joints)
 
 
-def _carriers(drawing: Drawing, each: Pin | Guide) -> tuple[str, str]:
+def _connected_bodies(drawing: Drawing, joint: Pin | Guide) -> tuple[str, str]:
     model = drawing.model.expanded
-    return carrier_of(model, each.joint.parent), carrier_of(model, each.joint.child)
+    return carrier_of_element(model, joint.joint.parent), carrier_of_element(model, joint.joint.child)
 
 
-def _plane_point(each: Pin | Guide) -> Point:
-    return each.point
+def _joint_point(joint: Pin | Guide) -> Point:
+    return joint.point
 
 
-def _loop_joints(first: Pin, stands: str, edges: list[Edge]) -> list[Pin | Guide]:
-    """Joints in order around the loop, starting at one on the ground."""
-    ring: list[Pin | Guide] = [first]
-    body = next(iter(next(pair for each, pair in edges if each is first) - {stands}))
-    while body != stands and len(ring) <= len(edges):
+def _joints_around_loop(first_joint: Pin, ground_body: str, edges: list[Edge]) -> list[Pin | Guide]:
+    """Return the joints in order around the loop, starting with one on the ground."""
+    ring: list[Pin | Guide] = [first_joint]
+    body = next(iter(next(pair for each, pair in edges if each is first_joint) - {ground_body}))
+    while body != ground_body and len(ring) <= len(edges):
         found = next(((each, pair) for each, pair in edges if body in pair and each not in ring), None)
         if found is None:
             return []

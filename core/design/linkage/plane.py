@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.errors import ModelError, near_misses
+from core.errors import ModelError, suggest_names
 from core.later import dataclass
 from core.model import WORLD, Frame, Model, Pose
 from core.model.edits.edits import add, unused_name
 from core.model.fields import Value, Vector
-from core.model.parameters import value_of
+from core.model.parameters import evaluate_field
 
 Array = NDArray[np.float64]
 Point = tuple[float, float]
@@ -67,7 +67,7 @@ class Plane:
 
     def __post_init__(self) -> None:
         if self.axes not in _AXES:
-            raise ModelError(f"There is no plane '{self.axes}'.", remedy=near_misses(self.axes, list(_AXES)))
+            raise ModelError(f"There is no plane '{self.axes}'.", remedy=suggest_names(self.axes, list(_AXES)))
 
     @property
     def title(self) -> str:
@@ -89,11 +89,11 @@ class Plane:
     # ------------------------------------------------------------------------------- fields of the document
 
     def along(self, length: Value) -> Vector:
-        """A vector along the first axis."""
+        """Return a vector along the first axis."""
         return self.vector(length, 0.0)
 
     def vector(self, u: Value, v: Value) -> Vector:
-        """A vector (u, v) of the plane, in the axes of the parent or of a link drawn in it."""
+        """Return a vector (u, v) of the plane, in the axes of the parent or of a link drawn in the plane."""
         axes, found = _AXES[self.axes], list[Value]()
         for at_u, at_v in zip(axes.u, axes.v, strict=True):
             found.append(u if at_u else v if at_v else 0.0)
@@ -101,12 +101,12 @@ class Plane:
         return x, y, z
 
     def components(self, vector: Vector) -> tuple[Value, Value]:
-        """Components u, v of a vector: the inverse of `vector`."""
+        """Return the components u, v of a vector; the inverse of `vector`."""
         axes = _AXES[self.axes]
         return vector[axes.u.index(1.0)], vector[axes.v.index(1.0)]
 
     def bar(self, angle: Value = 0.0) -> Vector:
-        """Angles that rotate a shape along z into the plane, at an angle from the first axis."""
+        """Return the angles that rotate a shape along z into the plane, at an angle from the first axis."""
         axes = _AXES[self.axes]
         found = list(axes.bar)
         if isinstance(angle, str) or angle:
@@ -116,17 +116,17 @@ class Plane:
         return x, y, z
 
     def turned(self, angle: float) -> Vector:
-        """Angles that rotate a shape about the normal."""
-        x, y, z = (written(each * angle) for each in _AXES[self.axes].turned)
+        """Return the angles that rotate a shape about the normal."""
+        x, y, z = (round_measured_number(each * angle) for each in _AXES[self.axes].turned)
         return x, y, z
 
     @property
     def upright(self) -> Vector:
-        """Angles that rotate a shape along z onto the normal."""
+        """Return the angles that rotate a shape along z onto the normal."""
         return _AXES[self.axes].upright
 
     def at(self, **changes: Any) -> Plane:
-        """A copy with changed fields."""
+        """Return a copy with changed fields."""
         return replace(self, **changes)
 
 
@@ -158,7 +158,7 @@ def plane_on(
     R = basis @ np.linalg.matrix_power(quarter, turns % 4)
     place = position if position is not None else _offset_along_normal(basis[:, 2], offset)
     name = unused_name(model, "frames", "plane1")
-    pose = Pose(position=place, rotation=angles(R))
+    pose = Pose(position=place, rotation=rotation_angles(R))
     return add(model, Frame(name=name, parent=parent, pose=pose)), Plane("xy", name)
 
 
@@ -168,7 +168,7 @@ def plane_through(model: Model, joint: str) -> tuple[Model, Plane]:
     axis."""
     found, values = model.joint(joint), model.values()
     turned, axis = (
-        np.array([float(value_of(each, values)) for each in given]) for given in (found.a.rotation, found.axis)
+        np.array([float(evaluate_field(each, values)) for each in given]) for given in (found.a.rotation, found.axis)
     )
     from core.numerics.spatial.rotation import from_angles
 
@@ -181,7 +181,7 @@ def plane_through(model: Model, joint: str) -> tuple[Model, Plane]:
     u = first - (first @ normal) * normal
     u = u / np.linalg.norm(u)
     R = np.column_stack([u, np.cross(normal, u), normal])
-    pose = Pose(position=found.a.position, rotation=angles(R))
+    pose = Pose(position=found.a.position, rotation=rotation_angles(R))
     name = unused_name(model, "frames", "plane1")
     return add(model, Frame(name=name, parent=found.parent, pose=pose)), Plane("xy", name)
 
@@ -191,7 +191,10 @@ def plane_at(model: Model, parent: str, position: ArrayLike, R: ArrayLike) -> tu
     normal as the columns of R (3, 3), both in the parent's axes, and return the model and the plane. An existing equal
     frame is reused."""
     x, y, z = (round(float(each), PLACE_DIGITS) + 0.0 for each in np.asarray(position, dtype=float))
-    pose, values = Pose(position=(x, y, z), rotation=angles(_without_noise(np.asarray(R, dtype=float)))), model.values()
+    pose, values = (
+        Pose(position=(x, y, z), rotation=rotation_angles(_rotation_without_noise(np.asarray(R, dtype=float)))),
+        model.values(),
+    )
     for frame in model.frames:
         if frame.parent == parent and _pose_numbers(frame.pose, values) == _pose_numbers(pose, values):
             return model, Plane("xy", frame.name)
@@ -200,12 +203,12 @@ def plane_at(model: Model, parent: str, position: ArrayLike, R: ArrayLike) -> tu
 
 
 def _pose_numbers(pose: Pose, values: Mapping[str, float]) -> tuple[float, ...]:
-    return tuple(round(float(value_of(each, values)), PLACE_DIGITS) for each in (*pose.position, *pose.rotation))
+    return tuple(round(float(evaluate_field(each, values)), PLACE_DIGITS) for each in (*pose.position, *pose.rotation))
 
 
-def _without_noise(R: Array) -> Array:
-    """A measured rotation (3, 3) without noise: axes that are nearly parallel to coordinate axes are aligned
-    with them."""
+def _rotation_without_noise(R: Array) -> Array:
+    """Return a measured rotation (3, 3) in which axes that are nearly parallel to coordinate axes are aligned with
+    them."""
     rounded = np.where(np.abs(R - np.round(R)) < ALIGNED, np.round(R), R)
     normal = rounded[:, 2] / np.linalg.norm(rounded[:, 2])
     u = rounded[:, 0] - (rounded[:, 0] @ normal) * normal
@@ -214,26 +217,27 @@ def _without_noise(R: Array) -> Array:
 
 
 def _offset_along_normal(normal: Array, offset: Value) -> Vector:
-    """Vector of a given length along a coordinate axis or its opposite."""
+    """Return a vector of the given length along a coordinate axis or its opposite."""
     negative = f"-({offset})" if isinstance(offset, str) else -offset
     x, y, z = (0.0 if abs(each) < 0.5 else offset if each > 0.0 else negative for each in normal)
     return x, y, z
 
 
-def written(value: float) -> float:
-    """A measured number rounded to 1e-12, so that loops close to 1e-10 where they are drawn."""
+def round_measured_number(value: float) -> float:
+    """Round a measured number to 1e-12, so that loops close to 1e-10 where they are drawn."""
     return round(float(value), 12) + 0.0  # −0 is 0
 
 
-def angles(R: ArrayLike) -> Vector:
-    """Rotation angles about the fixed axes of a rotation (3, 3); quarter turns as fractions of pi."""
-    from core.numerics.spatial.rotation import angles_of
+def rotation_angles(R: ArrayLike) -> Vector:
+    """Return the rotation angles about the fixed axes of a rotation (3, 3); quarter turns are given as fractions of
+    pi."""
+    from core.numerics.spatial.rotation import fixed_axis_angles
 
-    x, y, z = (_in_quarter_turns(float(angle)) for angle in angles_of(np.asarray(R, dtype=float)))
+    x, y, z = (_as_fraction_of_pi(float(angle)) for angle in fixed_axis_angles(np.asarray(R, dtype=float)))
     return x, y, z
 
 
-def _in_quarter_turns(angle: float) -> Value:
+def _as_fraction_of_pi(angle: float) -> Value:
     words: dict[int, Value] = {0: 0.0, 1: "pi/2", -1: "-pi/2", 2: "pi", -2: "-pi"}
     quarters = round(angle / (math.pi / 2.0))
-    return words[quarters] if abs(angle - quarters * math.pi / 2.0) < 1e-12 else written(angle)
+    return words[quarters] if abs(angle - quarters * math.pi / 2.0) < 1e-12 else round_measured_number(angle)

@@ -19,20 +19,20 @@ import re
 from core.errors import ExpressionError, FileError, ModelError
 from core.files.dh.table import (
     COLUMNS,
-    Table,
-    column,
-    convention_of,
+    DHTable,
+    column_name,
+    convert_table,
+    find_losses,
     is_assumed_value,
-    losses,
-    reading_of,
-    row_values,
-    similar_columns_remedy,
+    non_default_columns,
+    read_convention,
     single_chain,
+    suggest_similar_columns,
 )
-from core.files.source import Options, Reading, Source, Writing
+from core.files.source import ReadOptions, ReadResult, Source, WriteResult
 from core.model import Model, Parameter, Pose
 from core.model.fields import Value
-from core.model.formula.expression import number_text, parse
+from core.model.formula.expression import format_number, parse
 from core.model.units import UNITS
 
 _META = re.compile(
@@ -44,9 +44,9 @@ _WHERE = "a line '# convention: standard' at the top"
 MAX_ROWS = 1000
 
 
-def read_csv(source: Source, options: Options) -> Reading:
-    """The model of a CSV table. Raises FileError naming line and column."""
-    table = Table()
+def read_csv(source: Source, options: ReadOptions) -> ReadResult:
+    """Return the model of a CSV table. Raises FileError naming line and column."""
+    table = DHTable()
     lines = source.text.splitlines()
     rows: list[tuple[int, str]] = []
     for number, line in enumerate(lines, 1):
@@ -60,26 +60,26 @@ def read_csv(source: Source, options: Options) -> Reading:
         raise FileError(
             f"The table has {len(rows)} rows; {MAX_ROWS} is the limit.",
             file=source.file,
-            remedy="Choose a table of one robot.",
+            remedy="Choose a table that describes one robot.",
         )
     _fill_table(table, rows, source)
-    return reading_of(table, source)
+    return convert_table(table, source)
 
 
-def _read_metadata(table: Table, meta: re.Match[str], source: Source, line: int) -> None:
-    key, value = meta["key"].split()[0].lower(), meta["value"].strip().rstrip(",;").strip()
+def _read_metadata(table: DHTable, match: re.Match[str], source: Source, line: int) -> None:
+    key, value = match["key"].split()[0].lower(), match["value"].strip().rstrip(",;").strip()
     try:
         if key == "convention":
-            table.convention = convention_of(value, source, _WHERE, line)
+            table.convention = read_convention(value, source, _WHERE, line)
         elif key == "gravity":
             parts = [part.strip() for part in value.strip("[](){}").replace(";", ",").split(",")]
             if len(parts) != 3:
-                raise ModelError("Gravity has 3 numbers.", remedy="Write '# gravity: 0, 0, -9.81'.")
+                raise ModelError("The gravity vector needs 3 numbers.", remedy="Write '# gravity: 0, 0, -9.81'.")
             for part in parts:
                 parse(part)
             table.gravity = (parts[0], parts[1], parts[2])
         elif key == "parameter":
-            table.parameters.append(Parameter(name=meta["name"].rstrip(":="), value=value))
+            table.parameters.append(Parameter(name=match["name"].rstrip(":="), value=value))
         elif key == "name":
             table.name = value
         else:
@@ -92,12 +92,12 @@ def _split_cells(line: str, separator: str) -> list[str]:
     return [cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])]
 
 
-def _fill_table(table: Table, rows: list[tuple[int, str]], source: Source) -> None:
+def _fill_table(table: DHTable, rows: list[tuple[int, str]], source: Source) -> None:
     """Fill the table with the header and rows of the file."""
     at, head = rows[0]
     separator = max(";\t,", key=lambda mark: (head.count(mark), mark == ","))
     try:
-        header = [_column_and_unit(word, source, at) for word in _split_cells(head, separator)]
+        header = [parse_header_cell(word, source, at) for word in _split_cells(head, separator)]
         found = [(line, _split_cells(text, separator)) for line, text in rows[1:]]
     except csv.Error as error:
         raise FileError(
@@ -113,13 +113,15 @@ def _fill_table(table: Table, rows: list[tuple[int, str]], source: Source) -> No
                 line=line,
                 remedy="Use a decimal point, or separate the cells by semicolons.",
             )
-        row = {name: _cell_with_unit(cell, unit) for (name, unit), cell in zip(header, cells, strict=False) if name}
+        row = {
+            name: _append_unit_to_cell(cell, unit) for (name, unit), cell in zip(header, cells, strict=False) if name
+        }
         stated = row.pop("convention", "")
         if stated:
-            this = convention_of(stated, source, _WHERE, line)
+            this = read_convention(stated, source, _WHERE, line)
             if table.convention and this != table.convention:
                 raise FileError(
-                    "The rows follow different conventions.",
+                    "The rows use different DH conventions.",
                     where="convention",
                     file=source.file,
                     line=line,
@@ -129,10 +131,10 @@ def _fill_table(table: Table, rows: list[tuple[int, str]], source: Source) -> No
         table.rows.append(row)
         table.lines.append(line)
     if not table.convention:
-        convention_of("", source, _WHERE)
+        read_convention("", source, _WHERE)
 
 
-def _column_and_unit(cell: str, source: Source, line: int) -> tuple[str, str]:
+def parse_header_cell(cell: str, source: Source, line: int) -> tuple[str, str]:
     """Return the column name and unit of a header cell."""
     match = _HEADER_UNIT.match(cell)
     word, unit = (match["word"].strip(), match["unit"].strip()) if match else (cell, "")
@@ -141,14 +143,14 @@ def _column_and_unit(cell: str, source: Source, line: int) -> tuple[str, str]:
         return "convention", ""
     if not word.strip():
         return "", ""
-    name = column(word)
+    name = column_name(word)
     if name is None:
         raise FileError(
             f"'{word[:40]}' is not a column.",
             file=source.file,
             line=line,
             where="header",
-            remedy=similar_columns_remedy(word),
+            remedy=suggest_similar_columns(word),
         )
     if unit and unit not in UNITS:
         if name in ("a", "alpha", "d", "theta", "offset", "lower", "upper"):
@@ -185,7 +187,7 @@ def _check_header(names: list[str], source: Source, line: int) -> None:
         )
 
 
-def _cell_with_unit(cell: str, unit: str) -> str:
+def _append_unit_to_cell(cell: str, unit: str) -> str:
     """Return the cell's value with the unit of its column; formulas and values with their own unit are unchanged."""
     if not unit or not cell:
         return cell
@@ -196,7 +198,7 @@ def _cell_with_unit(cell: str, unit: str) -> str:
     return f"{cell} {unit}"
 
 
-def write_csv(model: Model) -> Writing:
+def write_csv(model: Model) -> WriteResult:
     """Return the CSV table of a model that is a single DH chain."""
     chain = single_chain(model, "DH table")
     lines = [f"# convention: {chain.convention}", f"# name: {' '.join(model.name.split())}"]
@@ -205,19 +207,19 @@ def write_csv(model: Model) -> Writing:
     gravity = model.world.gravity
     if gravity.kind != "point" and model.world != type(model.world)():
         vector = gravity.acceleration if gravity.kind == "uniform" else (0.0, 0.0, 0.0)
-        lines.append(f"# gravity: {', '.join(map(_value_text, vector))}")
-    lines += [f"# parameter {p.name}: {_value_text(p.value)}" for p in model.parameters if not is_assumed_value(p)]
+        lines.append(f"# gravity: {', '.join(map(_format_value, vector))}")
+    lines += [f"# parameter {p.name}: {_format_value(p.value)}" for p in model.parameters if not is_assumed_value(p)]
     variables = chain.variables()
-    rows = [row_values(row, variable) for row, variable in zip(chain.rows, variables, strict=True)]
+    rows = [non_default_columns(row, variable) for row, variable in zip(chain.rows, variables, strict=True)]
     used = [name for name in COLUMNS if any(name in row for row in rows)]
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(used)
     for row in rows:
-        writer.writerow([_value_text(row[name]) if name in row else "" for name in used])
+        writer.writerow([_format_value(row[name]) if name in row else "" for name in used])
     more = [word for word, pose in (("base pose", chain.base), ("tool pose", chain.tool)) if pose != Pose()]
-    return Writing("\n".join(lines) + "\n" + stream.getvalue(), losses(model, chain, "CSV table", more))
+    return WriteResult("\n".join(lines) + "\n" + stream.getvalue(), find_losses(model, chain, "CSV table", more))
 
 
-def _value_text(value: Value) -> str:
-    return number_text(value) if isinstance(value, float) else str(value)
+def _format_value(value: Value) -> str:
+    return format_number(value) if isinstance(value, float) else str(value)

@@ -16,13 +16,20 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from core.errors import ExpressionError, FileError, KinetostatError
-from core.files.dh.table import RowText, assumed_parameters, joint_kind, joint_variables, row_fields, variable_entry
-from core.files.source import Options, Reading, Source, Writing
+from core.files.dh.table import (
+    RowText,
+    assumed_parameters,
+    build_row_fields,
+    format_variable_entry,
+    joint_kind_from_word,
+    joint_variables,
+)
+from core.files.source import ReadOptions, ReadResult, Source, WriteResult
 from core.model import DHChain, DHRow, Finding, Gravity, Inertia, Model, Pose, World
-from core.model.chains import negative
+from core.model.chains import negate
 from core.model.fields import Value
-from core.model.formula.expression import CONSTANTS, Name, Node, names, parse, substitute, text_of
-from core.model.parameters import parameters_in_order
+from core.model.formula.expression import CONSTANTS, Name, Node, format_formula, names_in_formula, parse, substitute
+from core.model.parameters import sort_parameters
 
 MAX_DOF = 200
 _DOF = re.compile(r"^\s*DOF\s*=\s*(\S*)", re.IGNORECASE)
@@ -32,16 +39,16 @@ _LINK_ENTRIES = (("mass", 1), ("center of mass", 3), ("inertia matrix", 6))
 _CONSTANT = re.compile(rf"(?<![\w.])({'|'.join(CONSTANTS)})(?![\w\[])")
 
 
-class _Entry(NamedTuple):
+class _FileEntry(NamedTuple):
     """One `label = value` of the file."""
 
     line: int
     value: str
 
 
-def read_robotica(source: Source, options: Options) -> Reading:
-    """A model with one standard DH chain. Raises FileError naming line and field."""
-    return _RoboticaParser(source).reading()
+def read_robotica(source: Source, options: ReadOptions) -> ReadResult:
+    """Return a model with one standard DH chain. Raises FileError naming line and field."""
+    return _RoboticaParser(source).parse_file()
 
 
 class _RoboticaParser:
@@ -54,8 +61,10 @@ class _RoboticaParser:
         self.at = 0
         self.findings: list[Finding] = []
 
-    def error(self, what: str, where: str = "", remedy: str = "", line: int | None = None) -> FileError:
-        return FileError(what, where=where, remedy=remedy, file=self.file, line=line or min(self.at, len(self.lines)))
+    def error(self, message: str, where: str = "", remedy: str = "", line: int | None = None) -> FileError:
+        return FileError(
+            message, where=where, remedy=remedy, file=self.file, line=line or min(self.at, len(self.lines))
+        )
 
     # ------------------------------------------------------------------------------- lines
 
@@ -67,19 +76,19 @@ class _RoboticaParser:
                 return match
         return None
 
-    def skip_title_line(self, belongs: Callable[[str], bool]) -> None:
-        """Skip the line after DOF or DYNAMICS, unless the file omits it."""
+    def skip_title_line(self, is_data_line: Callable[[str], bool]) -> None:
+        """Skip the title line after DOF or DYNAMICS; the file may omit it."""
         ahead = next((line for line in self.lines[self.at :] if line.strip()), "")
         first = self.lines[self.at] if self.at < len(self.lines) else ""
-        if not (first.strip() and belongs(ahead.partition("=")[2])):
+        if not (first.strip() and is_data_line(ahead.partition("=")[2])):
             self.at += 1
 
-    def next_entry(self, where: str) -> _Entry:
-        """Return the next `label = value`; braces may span lines."""
+    def next_entry(self, where: str) -> _FileEntry:
+        """Read the next `label = value`; a list in braces may span several lines."""
         while self.at < len(self.lines) and not self.lines[self.at].strip():
             self.at += 1
         if self.at >= len(self.lines):
-            raise self.error("The file ends here.", where, "Add the missing lines.", max(len(self.lines), 1))
+            raise self.error("The file ends unexpectedly.", where, "Add the missing lines.", max(len(self.lines), 1))
         start = self.at + 1
         label, equals, value = self.lines[self.at].partition("=")
         self.at += 1
@@ -92,20 +101,20 @@ class _RoboticaParser:
             self.at += 1
         if not value.strip():
             raise self.error("There is no value after '='.", where, "Write a number or a formula.", start)
-        return _Entry(start, value.strip())
+        return _FileEntry(start, value.strip())
 
     # ------------------------------------------------------------------------------- values
 
-    def parsed_formula(self, text: str, where: str, line: int) -> str:
+    def parse_formula(self, text: str, where: str, line: int) -> str:
         """Convert a Mathematica expression to the native notation; symbols named like native constants get a trailing
         underscore."""
         try:
             node = parse(_CONSTANT.sub(r"\1_", text), "mathematica")
-            return text_of(_with_valid_symbols(node))
+            return format_formula(_check_symbol_names(node))
         except ExpressionError as error:
             raise self.error(error.what, where, error.remedy, line) from None
 
-    def parsed_vector(self, entry: _Entry, count: int, where: str) -> list[str]:
+    def parse_vector(self, entry: _FileEntry, count: int, where: str) -> list[str]:
         """Return the formulas in {…}."""
         inner = entry.value.strip()
         if not (inner.startswith("{") and inner.endswith("}")):
@@ -118,21 +127,21 @@ class _RoboticaParser:
                 f"Give {count} values separated by commas.",
                 entry.line,
             )
-        return [self.parsed_formula(part, where, entry.line) for part in parts]
+        return [self.parse_formula(part, where, entry.line) for part in parts]
 
     # ------------------------------------------------------------------------------- sections
 
-    def reading(self) -> Reading:
-        count = self.joint_count()
-        self.skip_title_line(lambda value: joint_kind(value) is not None)
-        found = [self.joint_row(number) for number in range(1, count + 1)]
+    def parse_file(self) -> ReadResult:
+        count = self.read_joint_count()
+        self.skip_title_line(lambda value: joint_kind_from_word(value) is not None)
+        found = [self.read_joint_row(number) for number in range(1, count + 1)]
         rows, lines = [row for row, _ in found], [line for _, line in found]
         gravity, links = self.read_dynamics(count)
         more = [*gravity, *(text for link in links for text in link)]
         try:
             variables = joint_variables(rows, more)
         except ExpressionError as error:
-            raise self.variable_error(error, rows, lines) from None
+            raise self.joint_variable_error(error, rows, lines) from None
         self.check_unique(variables, lines)
         for number, variable in enumerate(variables, 1):
             if not variable:
@@ -147,19 +156,19 @@ class _RoboticaParser:
         texts = [text for row in rows for text in (row.a, row.alpha, row.d, row.theta)]
         parameters = assumed_parameters([*texts, *more], [v for v in variables if v])
         try:
-            chain = DHChain(name="arm", rows=self.dh_rows(rows, variables, links))
+            chain = DHChain(name="arm", rows=self.build_dh_rows(rows, variables, links))
             model = Model(
                 name=self.name,
-                world=_world_with_gravity(gravity),
+                world=world_from_gravity_vector(gravity),
                 parameters=parameters,
                 chains=(chain,),
                 origin=self.file,
             )
         except KinetostatError as error:
             raise self.error(error.what, error.where, error.remedy, lines[0] if lines else 1) from None
-        return Reading(model, tuple(self.findings))
+        return ReadResult(model, tuple(self.findings))
 
-    def joint_count(self) -> int:
+    def read_joint_count(self) -> int:
         match = self.find_line(_DOF)
         if match is None:
             raise self.error("There is no line 'DOF=…'.", "DOF", "Give the number of joints, e.g. DOF=2.", 1)
@@ -170,10 +179,10 @@ class _RoboticaParser:
             )
         return int(text)
 
-    def joint_row(self, number: int) -> tuple[RowText, int]:
+    def read_joint_row(self, number: int) -> tuple[RowText, int]:
         where = f"joint {number}"
         entry = self.next_entry(f"{where}, joint type")
-        kind = joint_kind(entry.value)
+        kind = joint_kind_from_word(entry.value)
         if kind is None:
             raise self.error(
                 f"'{entry.value[:40]}' is not a joint type.",
@@ -184,12 +193,12 @@ class _RoboticaParser:
         texts = []
         for field in _ENTRIES[1:]:
             value = self.next_entry(f"{where}, {field}")
-            texts.append(self.parsed_formula(value.value, f"{where}, {field}", value.line))
+            texts.append(self.parse_formula(value.value, f"{where}, {field}", value.line))
         return RowText(kind, *texts), entry.line
 
-    def variable_error(self, error: ExpressionError, rows: list[RowText], lines: list[int]) -> FileError:
+    def joint_variable_error(self, error: ExpressionError, rows: list[RowText], lines: list[int]) -> FileError:
         for number, row in enumerate(rows, 1):
-            if f"'{row.own}'" in error.what:
+            if f"'{row.variable_entry}'" in error.what:
                 field = "theta" if row.kind == "revolute" else "d"
                 return self.error(error.what, f"joint {number}, {field}", error.remedy, lines[number - 1])
         return self.error(error.what, "joints", error.remedy, lines[0])
@@ -210,7 +219,7 @@ class _RoboticaParser:
         if self.find_line(_DYNAMICS) is None:
             return [], []
         self.skip_title_line(lambda value: value.strip().startswith("{"))
-        gravity = self.parsed_vector(self.next_entry("gravity vector"), 3, "gravity vector")
+        gravity = self.parse_vector(self.next_entry("gravity vector"), 3, "gravity vector")
         links = []
         for number in range(1, count + 1):
             texts: list[str] = []
@@ -219,17 +228,17 @@ class _RoboticaParser:
                 entry = self.next_entry(where)
                 one = size == 1
                 texts += (
-                    [self.parsed_formula(entry.value, where, entry.line)]
+                    [self.parse_formula(entry.value, where, entry.line)]
                     if one
-                    else self.parsed_vector(entry, size, where)
+                    else self.parse_vector(entry, size, where)
                 )
             links.append(texts)
         return gravity, links
 
-    def dh_rows(self, rows: list[RowText], variables: list[str], links: list[list[str]]) -> tuple[DHRow, ...]:
+    def build_dh_rows(self, rows: list[RowText], variables: list[str], links: list[list[str]]) -> tuple[DHRow, ...]:
         made = []
         for number, (row, variable) in enumerate(zip(rows, variables, strict=True), 1):
-            fields = row_fields(row, variable, number)
+            fields = build_row_fields(row, variable, number)
             if links:
                 mass, x, y, z, e1, e2, e3, e4, e5, e6 = links[number - 1]
                 fields["mass"] = mass
@@ -239,31 +248,31 @@ class _RoboticaParser:
         return tuple(made)
 
 
-def _world_with_gravity(gravity: list[str]) -> World:
+def world_from_gravity_vector(gravity: list[str]) -> World:
     """Return the world with the file's gravity vector converted to the native sign convention."""
     if not gravity:
         return World()
-    x, y, z = (negative(_number(text)) for text in gravity)
+    x, y, z = (negate(_parse_number(text)) for text in gravity)
     return World(gravity=Gravity(acceleration=(x, y, z)))
 
 
-def _number(text: str) -> float | str:
+def _parse_number(text: str) -> float | str:
     try:
         return float(text)
     except ValueError:
         return text
 
 
-def _with_valid_symbols(node: Node) -> Node:
-    """Return the formula if its symbols are valid parameter names. Raises ExpressionError otherwise."""
-    for name in names(node):
+def _check_symbol_names(node: Node) -> Node:
+    """Return the formula unchanged; raises ExpressionError if one of its symbols is not a valid parameter name."""
+    for name in names_in_formula(node):
         if "." in name:
             raise ExpressionError(f"'{name}' is not a valid symbol.", remedy="Use letters and digits.")
     return node
 
 
 def _split_at_commas(text: str) -> list[str]:
-    """Split a text at the commas outside brackets."""
+    """Split a string at the commas that are outside brackets."""
     parts, depth, start = [], 0, 0
     for index, character in enumerate(text):
         depth += (character in "[{(") - (character in "]})")
@@ -282,47 +291,48 @@ _UNABLE = (
     ("friction", "friction"),
 )
 _TAKEN = {"Pi", "E", "I", "Degree", "C", "D", "N", "O", "K", *CONSTANTS}
-"""Names that already have a meaning in Mathematica or in this writer."""
+"""Names reserved by Mathematica or by this writer."""
 
 
-def write_robotica(model: Model) -> Writing:
+def write_robotica(model: Model) -> WriteResult:
     """Return the data file of a model that is a single standard DH chain. Raises FileError for any other model."""
     chain = _single_standard_chain(model)
     findings: list[Finding] = []
-    rename = _Symbols(model, chain, findings)
+    rename = _MathematicaFormatter(model, chain, findings)
     lines = [model.name.replace("\n", " ") or "robot", f"DOF={len(chain.rows)}", "Forward kinematics:"]
     for number, (row, variable) in enumerate(zip(chain.rows, chain.variables(), strict=True), 1):
-        lines += _row_lines(row, variable, number, rename)
+        lines += _format_joint_lines(row, variable, number, rename)
     if _has_dynamics(model, chain):
         lines += ["", "Inertial data:", "DYNAMICS", "Gravity and links:"]
-        lines += [f"gravity vector = {rename.vector([negative(x) for x in _gravity_vector(model)])}"]
+        lines += [f"gravity vector = {rename.format_vector([negate(x) for x in _gravity_vector(model)])}"]
         for number, row in enumerate(chain.rows, 1):
-            lines += _link_lines(row, number, rename)
+            lines += _format_link_lines(row, number, rename)
     findings += _loss_findings(model, chain)
-    return Writing("\n".join(lines) + "\n", tuple(findings))
+    return WriteResult("\n".join(lines) + "\n", tuple(findings))
 
 
 def _single_standard_chain(model: Model) -> DHChain:
     if len(model.chains) != 1 or model.bodies or model.joints or model.frames:
         raise FileError(
-            "A Robotica file holds one DH chain and nothing else.",
+            "A Robotica file can only contain one DH chain.",
             where=f"model '{model.name}'",
-            remedy="Write it as .kst, or describe the robot by one DH chain.",
+            remedy="Save it as .kst, or describe the robot by one DH chain.",
         )
     chain = model.chains[0]
     if chain.convention != "standard":
         raise FileError(
-            "A Robotica file holds standard DH tables; this one is modified.",
+            "Robotica files use the standard DH convention; this chain uses the modified one.",
             where=f"chain '{chain.name}', convention",
-            remedy="Write it as .kst, CSV or TOML.",
+            remedy="Save it as .kst, CSV or TOML.",
         )
     if not chain.rows:
         raise FileError("The chain has no joints.", where=f"chain '{chain.name}'", remedy="Add a row.")
     return chain
 
 
-class _Symbols:
-    """Conversion of formulas to Mathematica's notation, with names that Mathematica allows (letters and digits)."""
+class _MathematicaFormatter:
+    """Formatter of numbers and formulas in Mathematica's notation, with names that Mathematica allows (letters and
+    digits)."""
 
     def __init__(self, model: Model, chain: DHChain, findings: list[Finding]) -> None:
         self.map: dict[str, Node] = {}
@@ -339,25 +349,25 @@ class _Symbols:
                     Finding(
                         "hint",
                         f"The symbol '{name}' is written '{new}'.",
-                        "Mathematica's names consist of letters and digits only.",
+                        "Names in Mathematica consist of letters and digits only.",
                     )
                 )
         self._inline_dependent_parameters(model)
 
     def _inline_dependent_parameters(self, model: Model) -> None:
         """Replace parameters that depend on other parameters by their formulas."""
-        for parameter in parameters_in_order(model.parameters):
+        for parameter in sort_parameters(model.parameters):
             if isinstance(parameter.value, str) and not parameter.independent:
                 self.map[parameter.name] = substitute(parse(parameter.value), self.map)
 
-    def text(self, value: Value) -> str:
+    def format_value(self, value: Value) -> str:
         """Return a number or formula in Mathematica's notation."""
         node = parse(value) if isinstance(value, str) else parse(repr(float(value) or 0.0))
-        return text_of(substitute(node, self.map), "mathematica")
+        return format_formula(substitute(node, self.map), "mathematica")
 
-    def vector(self, values: list[Value]) -> str:
+    def format_vector(self, values: list[Value]) -> str:
         """Return a vector in Mathematica's notation, {…}."""
-        return "{" + ", ".join(map(self.text, values)) + "}"
+        return "{" + ", ".join(map(self.format_value, values)) + "}"
 
 
 def _mathematica_name(name: str) -> str:
@@ -367,20 +377,22 @@ def _mathematica_name(name: str) -> str:
     return plain + "x" if plain in _TAKEN else plain
 
 
-def _row_lines(row: DHRow, variable: str, number: int, rename: _Symbols) -> list[str]:
-    own = rename.text(variable_entry(row, variable))
-    d, theta = (rename.text(row.d), own) if row.kind == "revolute" else (own, rename.text(row.theta))
-    values = (row.kind, rename.text(row.a), rename.text(row.alpha), d, theta)
+def _format_joint_lines(row: DHRow, variable: str, number: int, formatter: _MathematicaFormatter) -> list[str]:
+    own = formatter.format_value(format_variable_entry(row, variable))
+    d, theta = (
+        (formatter.format_value(row.d), own) if row.kind == "revolute" else (own, formatter.format_value(row.theta))
+    )
+    values = (row.kind, formatter.format_value(row.a), formatter.format_value(row.alpha), d, theta)
     labels = ("joint", "a", "alpha", "d", "theta")
     return [f"{label}{number} = {value}" for label, value in zip(labels, values, strict=True)]
 
 
-def _link_lines(row: DHRow, number: int, rename: _Symbols) -> list[str]:
+def _format_link_lines(row: DHRow, number: int, formatter: _MathematicaFormatter) -> list[str]:
     i = row.inertia
     return [
-        f"mass{number} = {rename.text(row.mass)}",
-        f"center of mass = {rename.vector(list(row.center_of_mass))}",
-        f"inertia matrix = {rename.vector([i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz])}",
+        f"mass{number} = {formatter.format_value(row.mass)}",
+        f"center of mass = {formatter.format_vector(list(row.center_of_mass))}",
+        f"inertia matrix = {formatter.format_vector([i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz])}",
     ]
 
 
@@ -410,5 +422,5 @@ def _loss_findings(model: Model, chain: DHChain) -> list[Finding]:
         lost.append("the point gravity field")
     if not lost:
         return []
-    text = f"A Robotica file cannot hold {', '.join(lost)}; they are left out."
+    text = f"A Robotica file cannot contain {', '.join(lost)}; they are left out."
     return [Finding("warning", text, "Keep the .kst file too.", "chains", chain.name)]

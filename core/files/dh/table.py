@@ -1,4 +1,4 @@
-"""DH tables as users write them: columns or keys, collected into one chain for both CSV and TOML.
+"""DH tables as users write them: rows of columns (CSV) or keys (TOML), converted to a chain.
 
 A table says which convention it follows; without that its numbers have no meaning, so it is refused. Entries are
 numbers in SI or formulas with units ("90 deg", "400 mm", "l1/2"). The entry of a row's own variable is the constant
@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from core.errors import ExpressionError, FileError, KinetostatError, ModelError, near_misses
-from core.files.source import Reading, Source
+from core.errors import ExpressionError, FileError, KinetostatError, ModelError, suggest_names
+from core.files.source import ReadResult, Source
 from core.model import DHChain, DHRow, Finding, Gravity, Inertia, Limit, Model, Parameter, Pose, World
 from core.model.chains import split_offset
 from core.model.fields import Value, nested_elements
-from core.model.formula.expression import Binary, Name, Node, Number, names, parse, text_of
-from core.model.formula.formula_fields import formulas_in
+from core.model.formula.expression import Binary, Name, Node, Number, format_formula, names_in_formula, parse
+from core.model.formula.formula_fields import iterate_formulas
 
 _KINDS = {
     "r": "revolute",
@@ -33,16 +33,16 @@ _KINDS = {
 }
 _VARIABLE = re.compile(r"(?:q|theta|th|d|s)_?\d*|.*\d")
 GRAVITY = 9.81
-"""m/s², assumed for a symbol g without a value."""
+"""Gravity (m/s²) assumed where a formula contains g but no value is given."""
 
 
-def joint_kind(word: str) -> str | None:
+def joint_kind_from_word(word: str) -> str | None:
     """Return the native joint kind for a joint type as written in tables; None if it is unknown."""
     return _KINDS.get(word.strip().strip("\"'").lower())
 
 
 class RowText(NamedTuple):
-    """Row of a DH table as read from a file: joint kind, and the formulas of its four entries as text in the native
+    """Row of a DH table as read from a file: the joint kind, and the formulas of its four DH parameters in the native
     notation."""
 
     kind: str
@@ -52,42 +52,46 @@ class RowText(NamedTuple):
     theta: str
 
     @property
-    def own(self) -> str:
-        """Return the entry that holds the joint variable."""
+    def variable_entry(self) -> str:
+        """Return the DH parameter that contains the joint variable: theta or d."""
         return self.theta if self.kind == "revolute" else self.d
 
     @property
-    def others(self) -> tuple[str, ...]:
-        """Return the entries that do not hold the joint variable."""
+    def constant_entries(self) -> tuple[str, ...]:
+        """Return the three DH parameters that do not contain the joint variable."""
         return (self.a, self.alpha, self.d if self.kind == "revolute" else self.theta)
 
 
-def symbols(texts: Iterable[str]) -> list[str]:
+def symbols_in_formulas(formulas: Iterable[str]) -> list[str]:
     """Return the names used in some formulas, in order of appearance."""
     found: dict[str, None] = {}
-    for text in texts:
-        found.update(dict.fromkeys(sorted(names(parse(text)), key=text.find)))
+    for text in formulas:
+        found.update(dict.fromkeys(sorted(names_in_formula(parse(text)), key=text.find)))
     return list(found)
 
 
-def joint_variables(rows: Sequence[RowText], more: Iterable[str] = ()) -> list[str]:
-    """Return the joint variable of each row, "" for a row whose variable entry has none.
+def joint_variables(rows: Sequence[RowText], other_formulas: Iterable[str] = ()) -> list[str]:
+    """Return the joint variable of each row, or "" for a row in which none is recognised.
 
-    It is a symbol of the row's own entry that stands in no other entry (`more`: formulas besides the rows); of
-    several, one named like a variable (q1, theta1, d3), else the first. Raises ExpressionError if the entry is not
+    It is a symbol of the row's own entry that stands in no other entry (`other_formulas`: formulas besides the rows);
+    of several, one named like a variable (q1, theta1, d3), else the first. Raises ExpressionError if the entry is not
     "variable + constant".
     """
     found = []
     for index, row in enumerate(rows):
-        elsewhere = {name for other in more for name in names(parse(other))}
+        elsewhere = {name for other in other_formulas for name in names_in_formula(parse(other))}
         for number, other_row in enumerate(rows):
-            for text in other_row.others if number == index else (*other_row.others, other_row.own):
-                elsewhere |= names(parse(text))
-        mine = [name for name in symbols([row.own]) if name not in elsewhere]
-        fitting = [name for name in mine if split_offset(row.own, name) is not None]
+            for text in (
+                other_row.constant_entries
+                if number == index
+                else (*other_row.constant_entries, other_row.variable_entry)
+            ):
+                elsewhere |= names_in_formula(parse(text))
+        mine = [name for name in symbols_in_formulas([row.variable_entry]) if name not in elsewhere]
+        fitting = [name for name in mine if split_offset(row.variable_entry, name) is not None]
         if mine and not fitting and any(_VARIABLE.fullmatch(name) for name in mine):
             raise ExpressionError(
-                f"'{row.own}' is not of the form variable + constant.",
+                f"'{row.variable_entry}' is not of the form variable + constant.",
                 remedy="Write the joint variable alone, or plus or minus a constant.",
             )
         fitting.sort(key=lambda name: _VARIABLE.fullmatch(name) is None)
@@ -95,21 +99,21 @@ def joint_variables(rows: Sequence[RowText], more: Iterable[str] = ()) -> list[s
     return found
 
 
-def row_fields(row: RowText, variable: str, number: int) -> dict[str, Any]:
-    """Return the fields of a `DHRow` for a row with a known joint variable."""
-    own: Value = split_offset(row.own, variable) if variable else row.own  # type: ignore[assignment]
+def build_row_fields(row: RowText, variable: str, number: int) -> dict[str, Any]:
+    """Return the fields of a `DHRow`, given the joint variable of the row."""
+    own: Value = split_offset(row.variable_entry, variable) if variable else row.variable_entry  # type: ignore[assignment]
     entries: dict[str, Value] = {"a": row.a, "alpha": row.alpha, "d": row.d, "theta": row.theta}
     entries["theta" if row.kind == "revolute" else "d"] = own
     return {"kind": row.kind, "variable": "" if variable == f"q{number}" else variable, **entries}
 
 
-def assumed_parameters(texts: Iterable[str], known: Iterable[str] = ()) -> tuple[Parameter, ...]:
-    """Return parameters for the symbols of formulas that have no value: 9.81 for g, 1 for the others."""
-    known = set(known)
+def assumed_parameters(formulas: Iterable[str], defined: Iterable[str] = ()) -> tuple[Parameter, ...]:
+    """Return parameters for symbols in formulas that have no value: 9.81 for g, 1 for the others."""
+    defined = set(defined)
     return tuple(
         Parameter(name=name, value=GRAVITY if name == "g" else 1.0, assumed=True)
-        for name in symbols(texts)
-        if name not in known
+        for name in symbols_in_formulas(formulas)
+        if name not in defined
     )
 
 
@@ -119,14 +123,14 @@ def is_assumed_value(parameter: Parameter) -> bool:
     return parameter == assumed_parameters([parameter.name])[0]
 
 
-def variable_entry(row: DHRow, variable: str, dialect: Any = "native") -> str:
-    """Return the text "variable + constant" of the entry that holds the joint variable."""
+def format_variable_entry(row: DHRow, variable: str, dialect: Any = "native") -> str:
+    """Return the DH parameter that contains the joint variable as text: "variable + constant"."""
     constant = row.theta if row.kind == "revolute" else row.d
     offset: Node = parse(constant) if isinstance(constant, str) else Number(abs(constant))
     if constant == 0.0:
-        return text_of(Name(variable), dialect)
+        return format_formula(Name(variable), dialect)
     operator = "-" if isinstance(constant, float) and constant < 0.0 else "+"
-    return text_of(Binary(operator, Name(variable), offset), dialect)
+    return format_formula(Binary(operator, Name(variable), offset), dialect)
 
 
 CONVENTIONS = {
@@ -144,7 +148,7 @@ TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 BOUNDS = ("lower", "upper", "velocity", "effort")
 PLAIN = ("mass", "armature", "damping", "friction", "rest")
 COLUMNS = ("joint", "type", *ENTRIES, "offset", *BOUNDS, *PLAIN, *VECTORS["center_of_mass"], *TENSOR)
-"""Columns of a CSV table; only `type` and the four entries are required."""
+"""Columns of a CSV table; only `type` and the four DH parameters are required."""
 
 ALIASES = {
     "kind": "type",
@@ -176,7 +180,7 @@ ALIASES = {
 
 
 @dataclass
-class Table:
+class DHTable:
     """DH table as read from a file, all values as text."""
 
     convention: str = ""
@@ -190,20 +194,20 @@ class Table:
     tool: Pose = Pose()
 
 
-def column(word: str) -> str | None:
+def column_name(heading: str) -> str | None:
     """Return the native name of a column; None if it is unknown."""
-    plain = word.strip().strip("\"'").lower().replace(" ", "_").replace("-", "_")
+    plain = heading.strip().strip("\"'").lower().replace(" ", "_").replace("-", "_")
     plain = ALIASES.get(plain, plain)
     return plain if plain in COLUMNS else None
 
 
-def similar_columns_remedy(word: str) -> str:
+def suggest_similar_columns(heading: str) -> str:
     """Return a remedy that names the columns most similar to an unknown one."""
-    return near_misses(word.lower(), COLUMNS)
+    return suggest_names(heading.lower(), COLUMNS)
 
 
-def convention_of(word: str, source: Source, where_to_write: str, line: int | None = 1) -> str:
-    """Return the DH convention, "standard" or "modified". Raises FileError that says where to write it."""
+def read_convention(word: str, source: Source, where_to_write: str, line: int | None = 1) -> str:
+    """Return the DH convention, "standard" or "modified". Raises FileError if it is missing or unknown."""
     found = CONVENTIONS.get(word.strip().strip("\"'").lower())
     if found is None:
         what = f"'{word[:40]}' is not a DH convention." if word else "The table does not give its DH convention."
@@ -217,25 +221,25 @@ def convention_of(word: str, source: Source, where_to_write: str, line: int | No
     return found
 
 
-def reading_of(table: Table, source: Source) -> Reading:
-    """Convert a table to a model. Raises FileError naming the row's line and its field."""
+def convert_table(table: DHTable, source: Source) -> ReadResult:
+    """Convert a table to a model. Raises FileError naming the row's line and field."""
     if not table.rows:
         raise FileError("The table has no rows.", file=source.file, remedy="Add one row per joint.")
     build = _TableConverter(table, source)
     try:
-        return Reading(build.model())
+        return ReadResult(build.build_model())
     except ModelError as error:
         raise FileError(error.what, where=error.where, remedy=error.remedy, file=source.file) from None
 
 
 class _TableConverter:
-    """Converter from the texts of a table to the rows of a chain."""
+    """Converter from the rows of a table as text to the rows of a chain."""
 
-    def __init__(self, table: Table, source: Source) -> None:
+    def __init__(self, table: DHTable, source: Source) -> None:
         self.table = table
         self.source = source
 
-    def error(self, number: int, column: str, error: KinetostatError) -> FileError:
+    def row_error(self, number: int, column: str, error: KinetostatError) -> FileError:
         return FileError(
             error.what,
             where=f"joint {number}, {column}",
@@ -244,27 +248,27 @@ class _TableConverter:
             line=self.table.lines[number - 1],
         )
 
-    def parsed_formula(self, number: int, column: str, default: str = "0") -> str:
+    def parse_formula(self, number: int, column: str, default: str = "0") -> str:
         text = self.table.rows[number - 1].get(column, "").strip() or default
         try:
-            return text_of(parse(text))
+            return format_formula(parse(text))
         except ExpressionError as error:
             comma = "," in text
             hint = "Use a decimal point, not a comma." if comma else error.remedy
-            raise self.error(number, column, ExpressionError(error.what, remedy=hint)) from None
+            raise self.row_error(number, column, ExpressionError(error.what, remedy=hint)) from None
 
-    def model(self) -> Model:
+    def build_model(self) -> Model:
         table = self.table
-        texts = [self.row_text(number) for number in range(1, len(table.rows) + 1)]
-        variables = self.variables(texts)
+        texts = [self.parse_row(number) for number in range(1, len(table.rows) + 1)]
+        variables = self.choose_joint_variables(texts)
         rows = tuple(
-            self.dh_row(text, variable, number)
+            self.build_dh_row(text, variable, number)
             for number, (text, variable) in enumerate(zip(texts, variables, strict=True), 1)
         )
         name = table.name or self.source.stem or "robot"
         chain = DHChain(name="arm", convention=table.convention, rows=rows, base=table.base, tool=table.tool)
         known = [parameter.name for parameter in table.parameters]
-        formulas = _chain_formulas(chain) + [text for text in table.gravity or () if names(parse(text))]
+        formulas = _chain_formulas(chain) + [text for text in table.gravity or () if names_in_formula(parse(text))]
         parameters = (*table.parameters, *assumed_parameters(formulas, known))
         world = World(gravity=Gravity(acceleration=table.gravity)) if table.gravity else World()
         return Model(
@@ -276,43 +280,43 @@ class _TableConverter:
             origin=self.source.file,
         )
 
-    def row_text(self, number: int) -> RowText:
+    def parse_row(self, number: int) -> RowText:
         word = self.table.rows[number - 1].get("type", "")
-        kind = {"0": "revolute", "1": "prismatic"}.get(word.strip()) or joint_kind(word)
+        kind = {"0": "revolute", "1": "prismatic"}.get(word.strip()) or joint_kind_from_word(word)
         if kind is None:
             what = f"'{word[:40]}' is not a joint type." if word.strip() else "The joint's type is missing."
-            raise self.error(number, "type", ModelError(what, remedy="Write revolute or prismatic."))
-        return RowText(kind, *(self.parsed_formula(number, entry) for entry in ENTRIES))
+            raise self.row_error(number, "type", ModelError(what, remedy="Write revolute or prismatic."))
+        return RowText(kind, *(self.parse_formula(number, entry) for entry in ENTRIES))
 
-    def variables(self, texts: list[RowText]) -> list[str]:
-        """Return the joint variable of each row: the one in column `joint` if the row's variable entry contains it,
-        else the recognised one."""
+    def choose_joint_variables(self, rows: list[RowText]) -> list[str]:
+        """Return the joint variable of each row: the symbol in column `joint` if the row's formula contains it, else
+        the recognised one."""
         elsewhere = [parameter.name for parameter in self.table.parameters]
         for number, row in enumerate(self.table.rows, 1):
-            elsewhere += [self.parsed_formula(number, key) for key in row if key in COLUMNS[6:]]
+            elsewhere += [self.parse_formula(number, key) for key in row if key in COLUMNS[6:]]
         try:
-            found = joint_variables(texts, elsewhere)
+            found = joint_variables(rows, elsewhere)
         except ExpressionError as error:
-            number = next(n for n, text in enumerate(texts, 1) if f"'{text.own}'" in error.what)
-            raise self.error(number, "theta" if texts[number - 1].kind == "revolute" else "d", error) from None
+            number = next(n for n, text in enumerate(rows, 1) if f"'{text.variable_entry}'" in error.what)
+            raise self.row_error(number, "theta" if rows[number - 1].kind == "revolute" else "d", error) from None
         for number, variable in enumerate(found, 1):
             if variable and variable in found[: number - 1]:
                 what = f"'{variable}' is already the variable of another joint."
-                raise self.error(number, "theta", ModelError(what, remedy="Give each joint its own variable."))
+                raise self.row_error(number, "theta", ModelError(what, remedy="Give each joint its own variable."))
         return found
 
-    def dh_row(self, text: RowText, variable: str, number: int) -> DHRow:
-        fields = row_fields(text, variable, number)
-        if (offset := self.parsed_formula(number, "offset")) != "0":
-            own = "theta" if text.kind == "revolute" else "d"
+    def build_dh_row(self, row: RowText, variable: str, number: int) -> DHRow:
+        fields = build_row_fields(row, variable, number)
+        if (offset := self.parse_formula(number, "offset")) != "0":
+            own = "theta" if row.kind == "revolute" else "d"
             constant = fields[own]
             fields[own] = offset if constant in (0.0, "0") else _formula_sum(str(constant), offset)
         present = self.table.rows[number - 1]
-        fields |= {key: self.parsed_formula(number, key) for key in PLAIN if present.get(key, "").strip()}
+        fields |= {key: self.parse_formula(number, key) for key in PLAIN if present.get(key, "").strip()}
         for key, columns in VECTORS.items():
-            fields[key] = tuple(self.parsed_formula(number, column) for column in columns)
-        fields["inertia"] = Inertia(**{key: self.parsed_formula(number, key) for key in TENSOR})
-        bounds = {key: self.parsed_formula(number, key) for key in BOUNDS if present.get(key, "").strip()}
+            fields[key] = tuple(self.parse_formula(number, column) for column in columns)
+        fields["inertia"] = Inertia(**{key: self.parse_formula(number, key) for key in TENSOR})
+        bounds = {key: self.parse_formula(number, key) for key in BOUNDS if present.get(key, "").strip()}
         if bounds:
             fields["limit"] = Limit(**bounds)
         if not variable:
@@ -321,11 +325,11 @@ class _TableConverter:
         try:
             return DHRow(**fields)
         except (ModelError, ExpressionError) as error:
-            raise self.error(number, error.where.rpartition(", ")[2], error) from None
+            raise self.row_error(number, error.where.rpartition(", ")[2], error) from None
 
 
 def _formula_sum(first: str, second: str) -> str:
-    return text_of(Binary("+", parse(first), parse(second)))
+    return format_formula(Binary("+", parse(first), parse(second)))
 
 
 def _variable_symbol(text: str) -> str:
@@ -337,25 +341,25 @@ def _variable_symbol(text: str) -> str:
 
 def _chain_formulas(chain: DHChain) -> list[str]:
     """Return all formulas in a chain's numbers."""
-    return [found.text for element in nested_elements(chain) for found in formulas_in(element)]
+    return [found.text for element in nested_elements(chain) for found in iterate_formulas(element)]
 
 
 def single_chain(model: Model, format: str) -> DHChain:
     """Return the single DH chain that makes up the whole model. Raises FileError for any other model."""
     if len(model.chains) != 1 or model.bodies or model.joints or model.frames:
         raise FileError(
-            f"A {format} holds one DH chain and nothing else.",
+            f"A {format} can only contain one DH chain.",
             where=f"model '{model.name}'",
-            remedy="Write it as .kst, or describe the robot by one DH chain.",
+            remedy="Save it as .kst, or describe the robot by one DH chain.",
         )
     if not model.chains[0].rows:
         raise FileError("The chain has no joints.", where=f"chain '{model.chains[0].name}'", remedy="Add a row.")
     return model.chains[0]
 
 
-def losses(model: Model, chain: DHChain, format: str, more: list[str]) -> tuple[Finding, ...]:
-    """Return findings about the parts of a model that a DH table cannot hold."""
-    lost = list(more)
+def find_losses(model: Model, chain: DHChain, format: str, other_losses: list[str]) -> tuple[Finding, ...]:
+    """Return findings about the parts of a model that a DH table cannot represent."""
+    lost = list(other_losses)
     if chain.base_shapes or any(row.shapes for row in chain.rows) or model.materials:
         lost.append("shapes and colours")
     if chain.parent or chain.prefix:
@@ -364,11 +368,11 @@ def losses(model: Model, chain: DHChain, format: str, more: list[str]) -> tuple[
         lost.append("the point gravity field")
     if not lost:
         return ()
-    text = f"A {format} cannot hold {', '.join(lost)}; they are left out."
+    text = f"A {format} cannot contain {', '.join(lost)}; they are left out."
     return (Finding("warning", text, "Keep the .kst file too.", "chains", chain.name),)
 
 
-def row_values(row: DHRow, variable: str) -> Mapping[str, Any]:
+def non_default_columns(row: DHRow, variable: str) -> Mapping[str, Any]:
     """Return the columns of a row that differ from their defaults, in the order of `COLUMNS`."""
     values: dict[str, Any] = {"joint": variable, "type": row.kind}
     values |= {entry: getattr(row, entry) for entry in ENTRIES}

@@ -28,35 +28,35 @@ from core.files.dh.table import (
     COLUMNS,
     TENSOR,
     VECTORS,
-    Table,
-    column,
-    convention_of,
+    DHTable,
+    column_name,
+    convert_table,
+    find_losses,
     is_assumed_value,
-    losses,
-    reading_of,
-    row_values,
-    similar_columns_remedy,
+    non_default_columns,
+    read_convention,
     single_chain,
+    suggest_similar_columns,
 )
-from core.files.source import Options, Reading, Source, Writing
+from core.files.source import ReadOptions, ReadResult, Source, WriteResult
 from core.model import Model, Parameter, Pose
 from core.model.fields import Value
-from core.model.formula.expression import number_text, parse
+from core.model.formula.expression import format_number, parse
 
 _WHERE = "a line 'convention = \"standard\"' at the top"
 _KEYS = ("convention", "name", "description", "gravity", "base", "tool", "parameters", "joint")
 _HEADING = re.compile(r"^\s*\[\[\s*(?:joint|joints|row|rows)\s*\]\]")
 _LISTS = ("joint", "joints", "row", "rows")
 _DEEP_KEY = re.compile(r"[\w\"'-](?:\s*\.\s*[\w\"'-]+){16}")
-"""A dotted key of many parts; the parser's time grows with the square of their number."""
+"""Pattern of a dotted key with many parts; the parser's time grows with the square of their number."""
 MAX_SIZE = 2_000_000
 _AT = re.compile(r"\(at line (\d+),")
 
 
-def read_toml(source: Source, options: Options) -> Reading:
+def read_toml(source: Source, options: ReadOptions) -> ReadResult:
     """Return the model of a TOML table. Raises FileError naming line and key."""
     text = source.text
-    _refuse_slow_text(text, source)
+    _check_parsing_time(text, source)
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -67,18 +67,18 @@ def read_toml(source: Source, options: Options) -> Reading:
             f"The text is not valid TOML: {what}.",
             file=source.file,
             line=line,
-            remedy="Put texts in quotes and check the brackets.",
+            remedy="Put strings in quotes and check the brackets.",
         ) from None
     except (RecursionError, ValueError) as error:
         raise FileError(f"The text is not valid TOML: {error}.", file=source.file, remedy="Simplify it.") from None
-    return reading_of(_TomlConverter(data, text, source).table(), source)
+    return convert_table(_TomlConverter(data, text, source).build_table(), source)
 
 
-def _refuse_slow_text(text: str, source: Source) -> None:
-    """Raise FileError for text that would take the parser very long."""
+def _check_parsing_time(text: str, source: Source) -> None:
+    """Raise FileError for text that the parser would need a very long time for."""
     if len(text) > MAX_SIZE:
         raise FileError(
-            "The file is too large for a DH table.", file=source.file, remedy="Choose a table of one robot."
+            "The file is too large for a DH table.", file=source.file, remedy="Choose a table that describes one robot."
         )
     if (deep := _DEEP_KEY.search(text)) is not None:
         raise FileError(
@@ -97,66 +97,72 @@ class _TomlConverter:
         self.source = source
         self.text_lines = text.splitlines()
 
-    def error(self, what: str, where: str, remedy: str, line: int | None = None) -> FileError:
-        return FileError(what, where=where, remedy=remedy, file=self.source.file, line=line)
+    def error(self, message: str, where: str, remedy: str, line: int | None = None) -> FileError:
+        return FileError(message, where=where, remedy=remedy, file=self.source.file, line=line)
 
     def line_of(self, key: str) -> int | None:
         pattern = re.compile(rf"^\s*\[*\s*[\"']?{re.escape(key)}[\"']?\s*[=\]]")
         return next((n for n, line in enumerate(self.text_lines, 1) if pattern.match(line)), None)
 
-    def table(self) -> Table:
+    def build_table(self) -> DHTable:
         for key in self.data:
             if key not in _KEYS and key not in _LISTS:
                 raise self.error(
                     f"'{key[:40]}' is not a known key.", "", f"Keys: {', '.join(_KEYS)}.", self.line_of(key)
                 )
-        convention = convention_of(
+        convention = read_convention(
             str(self.data.get("convention", "")), self.source, _WHERE, self.line_of("convention")
         )
-        table = Table(convention, self.text_value("name"), self.text_value("description"))
-        table.parameters = self.parameters()
+        table = DHTable(convention, self.read_string("name"), self.read_string("description"))
+        table.parameters = self.read_parameters()
         if "gravity" in self.data:
-            x, y, z = self.vector(self.data["gravity"], "gravity", self.line_of("gravity"), 3)
+            x, y, z = self.read_vector(self.data["gravity"], "gravity", self.line_of("gravity"), 3)
             table.gravity = (x, y, z)
-        table.base, table.tool = self.pose("base"), self.pose("tool")
+        table.base, table.tool = self.read_pose("base"), self.read_pose("tool")
         self.add_rows(table)
         return table
 
-    def text_value(self, key: str) -> str:
+    def read_string(self, key: str) -> str:
         value = self.data.get(key, "")
         if not isinstance(value, str):
-            raise self.error("A text is required here.", key, "Put it in quotes.", self.line_of(key))
+            raise self.error("A string is required here.", key, "Put it in quotes.", self.line_of(key))
         return value
 
-    def value(self, value: Any, where: str, line: int | None) -> str:
+    def read_formula(self, value: Any, where: str, line: int | None) -> str:
         """Return a number or formula as text that can be parsed."""
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise self.error(
                 "A number, or a formula in quotes, is required here.", where, 'Write e.g. 0.5 or "90 deg".', line
             )
-        text = number_text(value) if isinstance(value, float) and value == value and abs(value) < 1e308 else str(value)
+        text = (
+            format_number(value) if isinstance(value, float) and value == value and abs(value) < 1e308 else str(value)
+        )
         try:
             parse(text)
         except ExpressionError as error:
             raise self.error(error.what, where, error.remedy, line) from None
         return text
 
-    def vector(self, value: Any, where: str, line: int | None, *counts: int) -> tuple[str, ...]:
-        if not isinstance(value, list) or len(value) not in counts:
-            wanted = " or ".join(map(str, counts))
+    def read_vector(self, value: Any, where: str, line: int | None, *allowed_lengths: int) -> tuple[str, ...]:
+        if not isinstance(value, list) or len(value) not in allowed_lengths:
+            wanted = " or ".join(map(str, allowed_lengths))
             raise self.error(f"A list of {wanted} numbers is needed.", where, "Write e.g. [0, 0, 1].", line)
-        return tuple(self.value(item, where, line) for item in value)
+        return tuple(self.read_formula(item, where, line) for item in value)
 
-    def pose(self, key: str) -> Pose:
+    def read_pose(self, key: str) -> Pose:
         data = self.data.get(key, {})
         line = self.line_of(key)
         if not isinstance(data, dict) or not data.keys() <= {"position", "rotation"}:
-            raise self.error("A pose consists of position and rotation.", key, "Write { position = [0, 0, 0] }.", line)
+            raise self.error(
+                "A pose is a table with position and rotation.", key, "Write { position = [0, 0, 0] }.", line
+            )
         counts = {"position": (3,), "rotation": (3, 4)}
-        fields: dict[str, Any] = {name: self.vector(data[name], f"{key}, {name}", line, *counts[name]) for name in data}
+        fields: dict[str, Any] = {
+            name: self.read_vector(data[name], f"{key}, {name}", line, *counts[name]) for name in data
+        }
         return Pose(**fields)
 
-    def parameters(self) -> list[Parameter]:
+    def read_parameters(self) -> list[Parameter]:
         found = []
         data = self.data.get("parameters", {})
         if not isinstance(data, dict):
@@ -171,18 +177,18 @@ class _TomlConverter:
             line, where = self.line_of(name), f"parameter '{name[:60]}'"
             for key in ("value", "minimum", "maximum"):
                 if key in fields:
-                    fields[key] = self.value(fields[key], f"{where}, {key}", line)
+                    fields[key] = self.read_formula(fields[key], f"{where}, {key}", line)
             try:
                 found.append(Parameter(name=name, **fields))
             except ModelError as error:
                 raise self.error(error.what, where, error.remedy or "Correct it.", line) from None
             except TypeError:
                 raise self.error(
-                    "A parameter has no such field.", where, "Fields: value, dimension, minimum, maximum.", line
+                    "Parameters have no field of this name.", where, "Fields: value, dimension, minimum, maximum.", line
                 ) from None
         return found
 
-    def add_rows(self, table: Table) -> None:
+    def add_rows(self, table: DHTable) -> None:
         lines = [n for n, line in enumerate(self.text_lines, 1) if _HEADING.match(line)]
         key = next((name for name in _LISTS if name in self.data), "joint")
         rows = self.data.get(key, [])
@@ -195,41 +201,41 @@ class _TomlConverter:
             )
         for number, row in enumerate(rows, 1):
             line = lines[number - 1] if number <= len(lines) else self.line_of(key) or 1
-            table.rows.append(self.row(row, f"joint {number}", line))
+            table.rows.append(self.read_row(row, f"joint {number}", line))
             table.lines.append(line)
 
-    def row(self, data: dict[str, Any], where: str, line: int) -> dict[str, str]:
+    def read_row(self, data: dict[str, Any], where: str, line: int) -> dict[str, str]:
         row: dict[str, str] = {}
         for key, value in data.items():
             place = f"{where}, {key[:40]}"
             if key in ("com", "center_of_mass", "centre_of_mass"):
-                row |= zip(VECTORS["center_of_mass"], self.vector(value, place, line, 3), strict=True)
+                row |= zip(VECTORS["center_of_mass"], self.read_vector(value, place, line, 3), strict=True)
             elif key == "inertia":
-                row |= self.inertia_fields(value, place, line)
+                row |= self.read_inertia(value, place, line)
             elif key in ("limits", "limit"):
-                row |= zip(("lower", "upper"), self.vector(value, place, line, 2), strict=True)
-            elif (name := column(key)) is None:
+                row |= zip(("lower", "upper"), self.read_vector(value, place, line, 2), strict=True)
+            elif (name := column_name(key)) is None:
                 raise self.error(
-                    f"'{key[:40]}' is not a known key of a joint.", where, similar_columns_remedy(key), line
+                    f"'{key[:40]}' is not a known key of a joint.", where, suggest_similar_columns(key), line
                 )
             elif name in ("joint", "type"):
                 row[name] = str(value)
             else:
-                row[name] = self.value(value, place, line)
+                row[name] = self.read_formula(value, place, line)
         return row
 
-    def inertia_fields(self, value: Any, where: str, line: int) -> dict[str, str]:
+    def read_inertia(self, value: Any, where: str, line: int) -> dict[str, str]:
         """Return an inertia tensor from named entries, from six numbers ixx iyy izz ixy ixz iyz, or from three diagonal
         ones."""
         if isinstance(value, list):
-            numbers = self.vector(value, where, line, 3, 6)
+            numbers = self.read_vector(value, where, line, 3, 6)
             return dict(zip(TENSOR, numbers, strict=False))
         if isinstance(value, dict) and value.keys() <= set(TENSOR):
-            return {key: self.value(item, where, line) for key, item in value.items()}
+            return {key: self.read_formula(item, where, line) for key, item in value.items()}
         raise self.error("An inertia has the entries ixx, iyy, izz, ixy, ixz, iyz.", where, "Name its entries.", line)
 
 
-def write_toml(model: Model) -> Writing:
+def write_toml(model: Model) -> WriteResult:
     """Return the TOML table of a model that is a single DH chain."""
     chain = single_chain(model, "DH table")
     lines = [f"convention = {_toml_value(chain.convention)}", f"name = {_toml_value(model.name)}"]
@@ -248,10 +254,10 @@ def write_toml(model: Model) -> Writing:
         lines += ["", "[parameters]", *map(_parameter_line, known)]
     variables = chain.variables()
     for number, row in enumerate(chain.rows, 1):
-        values = row_values(row, variables[number - 1])
+        values = non_default_columns(row, variables[number - 1])
         lines += ["", "[[joint]]"]
         lines += [f"{name} = {_toml_value(values[name])}" for name in COLUMNS if name in values]
-    return Writing("\n".join(lines) + "\n", losses(model, chain, "TOML table", []))
+    return WriteResult("\n".join(lines) + "\n", find_losses(model, chain, "TOML table", []))
 
 
 def _parameter_line(parameter: Parameter) -> str:
@@ -273,6 +279,6 @@ def _toml_value(value: Value | tuple[Value, ...]) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_toml_value, value))}]"
     if isinstance(value, float):
-        return number_text(value)
+        return format_number(value)
     short = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
     return '"' + "".join(short.get(c, c if c.isprintable() else f"\\U{ord(c):08X}") for c in value) + '"'

@@ -1,4 +1,5 @@
-"""3MF files (3MF Core Specification 1.3, Materials 1.2.1): triangles, placed objects, colours, the stated unit.
+"""3MF files (3MF Core Specification 1.3, Materials 1.2.1): triangles, placed objects, colours, and the unit of the
+file.
 
 The archive is read as a stream: what it unpacks to is counted, and never held at once.
 """
@@ -16,7 +17,7 @@ import numpy as np
 from lxml import etree
 from numpy.typing import NDArray
 
-from core.files.meshes.sources import MOST_NUMBERS, MOST_PLACES, refusal
+from core.files.meshes.sources import MOST_NUMBERS, MOST_PLACES, unreadable_mesh_error
 
 Color = tuple[float, float, float, float]
 Matrix = NDArray[np.float64]
@@ -33,7 +34,7 @@ _MODEL = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"
 _PRODUCTION = "{http://schemas.microsoft.com/3dmanufacturing/production/2015/06}path"
 
 
-class Placed(NamedTuple):
+class PlacedObject(NamedTuple):
     """Placed object: the model and id that define it, and its transform, (4, 3) for row vectors."""
 
     model: str
@@ -49,21 +50,21 @@ class _MeshObject:
     vertices: array[float] = field(default_factory=lambda: array("d"))
     corners: array[int] = field(default_factory=lambda: array("q"))
     colors: list[tuple[str, int] | None] = field(default_factory=list)
-    components: list[Placed] = field(default_factory=list)
+    components: list[PlacedObject] = field(default_factory=list)
 
 
 @dataclass
 class _ArchiveModel:
-    """Content of one model file of an archive, collected element by element."""
+    """Content of one model file of an archive, collected while the XML is parsed."""
 
     metres: float = METRES["millimeter"]
     objects: dict[str, _MeshObject] = field(default_factory=dict)
     colors: dict[str, list[Color]] = field(default_factory=dict)
-    items: list[Placed] = field(default_factory=list)
+    items: list[PlacedObject] = field(default_factory=list)
     current: _MeshObject = field(default_factory=lambda: _MeshObject())
     group: list[Color] = field(default_factory=list)
 
-    def begin(self, kind: str, tag: Any) -> None:
+    def start_element(self, kind: str, tag: Any) -> None:
         """Handle the start of an element, given its kind and attributes."""
         if kind == "vertex":
             self.current.vertices.extend((float(tag["x"]), float(tag["y"]), float(tag["z"])))
@@ -73,17 +74,17 @@ class _ArchiveModel:
         elif kind == "object":
             self.current = self.objects[tag["id"]] = _MeshObject(_color_index(tag, "pindex"))
         elif kind == "component":
-            self.current.components.append(_placed_object(tag))
+            self.current.components.append(read_placed_object(tag))
         elif kind in ("basematerials", "colorgroup"):
             self.group = self.colors[tag["id"]] = []
         elif kind in ("base", "color"):
-            self.group.append(_parsed_color(tag.get("displaycolor") or tag["color"]))
+            self.group.append(_parse_color(tag.get("displaycolor") or tag["color"]))
         elif kind == "item":
-            self.items.append(_placed_object(tag))
+            self.items.append(read_placed_object(tag))
         elif kind == "model":
             self.metres = METRES[tag.get("unit", "millimeter")]
 
-    def end(self, kind: str) -> None:
+    def end_element(self, kind: str) -> None:
         """Handle the end of an element."""
         if kind == "object":
             self.current = _MeshObject()
@@ -92,15 +93,15 @@ class _ArchiveModel:
 Part = tuple[NDArray[np.float64], NDArray[np.int64], Color | None]
 
 
-def parts_of(data: bytes, file: str) -> list[Part]:
+def read_parts(data: bytes, file: str) -> list[Part]:
     """Return the parts (vertices (n, 3) m, faces (m, 3), colour) of all objects in the build. Raises FileError, or any
     error of the zip and XML libraries for a damaged archive."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return list(_Archive(archive, file, min(MOST_TEXT, ROOM + MOST_UNPACKED * len(data))).parts())
+        return list(_Archive(archive, file, min(MOST_TEXT, ROOM + MOST_UNPACKED * len(data))).iterate_parts())
 
 
 class _Archive:
-    """Models of an archive, each read when first referenced."""
+    """Model files of an archive, each read when first referenced."""
 
     def __init__(self, archive: zipfile.ZipFile, file: str, left: int) -> None:
         self.archive, self.file, self.left = archive, file, left
@@ -108,60 +109,62 @@ class _Archive:
         self.models: dict[str, _ArchiveModel] = {}
         self.numbers = self.places = 0
 
-    def parts(self) -> Iterator[Part]:
-        start = self.start()
-        for item in self.model(start).items:
-            yield from self.placed_parts(item._replace(model=item.model or start), self.model(start).metres, 0)
+    def iterate_parts(self) -> Iterator[Part]:
+        start = self.start_model_name()
+        for item in self.read_model(start).items:
+            yield from self.placed_parts(item._replace(model=item.model or start), self.read_model(start).metres, 0)
 
-    def start(self) -> str:
+    def start_model_name(self) -> str:
         """Return the name of the model to build, as given by the archive's relationships."""
         if _RELATIONS in self.names:
             relations: list[Any] = []
-            self.read(_RELATIONS, lambda kind, tag: relations.append(tag), lambda kind: None)
+            self.parse_xml_file(_RELATIONS, lambda kind, tag: relations.append(tag), lambda kind: None)
             for each in relations:
                 if each.get("Type") == _MODEL:
                     return str(each.get("Target", "")).lstrip("/")
         return _START
 
-    def read(
-        self, name: str, begun: Callable[[str, Any], None], ended: Callable[[str], None] = lambda kind: None
+    def parse_xml_file(
+        self, name: str, on_start: Callable[[str, Any], None], on_end: Callable[[str], None] = lambda kind: None
     ) -> None:
         """Parse an XML file of the archive, calling back at the start and end of each element."""
         real = self.names.get(name.lower())
         if real is None:
-            raise refusal(f"the archive holds no '{name[:200]}'", self.file)
+            raise unreadable_mesh_error(f"the archive contains no file '{name[:200]}'", self.file)
         parser = etree.XMLParser(
-            target=_ParserTarget(begun, ended), resolve_entities=False, no_network=True, load_dtd=False
+            target=_ParserTarget(on_start, on_end), resolve_entities=False, no_network=True, load_dtd=False
         )
         with self.archive.open(real) as stream:
             while data := stream.read(1 << 16):
                 self.left -= len(data)
                 if self.left < 0:
-                    raise refusal("its unpacked size is too large", self.file)
+                    raise unreadable_mesh_error("its unpacked size is too large", self.file)
                 parser.feed(data)
         parser.close()
 
-    def model(self, name: str) -> _ArchiveModel:
+    def read_model(self, name: str) -> _ArchiveModel:
         if name not in self.models:
             self.models[name] = _ArchiveModel()
-            self.read(name, self.models[name].begin, self.models[name].end)
+            self.parse_xml_file(name, self.models[name].start_element, self.models[name].end_element)
         return self.models[name]
 
-    def placed_parts(self, place: Placed, metres: float, depth: int) -> Iterator[Part]:
+    def placed_parts(self, placed: PlacedObject, metres_per_unit: float, depth: int) -> Iterator[Part]:
         """Yield the parts of a placed object and of its nested objects. Raises FileError if there are too many."""
-        model = self.model(place.model)
-        if depth > MOST_NESTED or place.id not in model.objects:
-            raise refusal(f"object '{place.id[:40]}' is missing, or contains itself", self.file)
-        found = model.objects[place.id]
+        model = self.read_model(placed.model)
+        if depth > MOST_NESTED or placed.id not in model.objects:
+            raise unreadable_mesh_error(f"object '{placed.id[:40]}' is missing, or contains itself", self.file)
+        found = model.objects[placed.id]
         self.places += 1
         self.numbers += len(found.vertices) + len(found.corners)
         if self.places > MOST_PLACES or self.numbers > MOST_NUMBERS:
-            raise refusal(f"it has more than {MOST_PLACES} placed parts", self.file)
+            raise unreadable_mesh_error(f"it has more than {MOST_PLACES} placed parts", self.file)
         if found.corners:
-            yield from _parts_by_color(found, model, place.transform, metres)
+            yield from _parts_by_color(found, model, placed.transform, metres_per_unit)
         for inner in found.components:
-            transform = np.hstack([inner.transform, [[0.0], [0.0], [0.0], [1.0]]]) @ place.transform
-            yield from self.placed_parts(Placed(inner.model or place.model, inner.id, transform), metres, depth + 1)
+            transform = np.hstack([inner.transform, [[0.0], [0.0], [0.0], [1.0]]]) @ placed.transform
+            yield from self.placed_parts(
+                PlacedObject(inner.model or placed.model, inner.id, transform), metres_per_unit, depth + 1
+            )
 
 
 class _ParserTarget(NamedTuple):
@@ -182,30 +185,32 @@ class _ParserTarget(NamedTuple):
         """Handle the end of the file."""
 
 
-def _placed_object(tag: Any) -> Placed:
+def read_placed_object(tag: Any) -> PlacedObject:
     numbers = [float(word) for word in tag.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0").split()]
-    return Placed(str(tag.get(_PRODUCTION, "")).lstrip("/"), tag["objectid"], np.array(numbers).reshape(4, 3))
+    return PlacedObject(str(tag.get(_PRODUCTION, "")).lstrip("/"), tag["objectid"], np.array(numbers).reshape(4, 3))
 
 
-def _color_index(tag: Any, place: str) -> tuple[str, int] | None:
+def _color_index(tag: Any, attribute: str) -> tuple[str, int] | None:
     """Return the group and index of a colour, or None; a triangle without a group takes that of its object."""
-    return None if tag.get(place) is None else (tag.get("pid", ""), int(tag.get(place)))
+    return None if tag.get(attribute) is None else (tag.get("pid", ""), int(tag.get(attribute)))
 
 
-def _parsed_color(text: str) -> Color:
+def _parse_color(text: str) -> Color:
     """Return the colour of a text #RRGGBB or #RRGGBBAA."""
     red, green, blue, opacity = bytes.fromhex(text.lstrip("#").ljust(8, "F"))[:4]
     return red / 255, green / 255, blue / 255, opacity / 255
 
 
-def _parts_by_color(found: _MeshObject, model: _ArchiveModel, transform: Matrix, metres: float) -> Iterator[Part]:
+def _parts_by_color(
+    mesh: _MeshObject, model: _ArchiveModel, transform: Matrix, metres_per_unit: float
+) -> Iterator[Part]:
     """Yield the triangles of an object, grouped by colour."""
-    vertices = np.array(found.vertices).reshape(-1, 3)
-    vertices = (vertices @ transform[:3] + transform[3]) * metres
-    faces = np.array(found.corners).reshape(-1, 3)
+    vertices = np.array(mesh.vertices).reshape(-1, 3)
+    vertices = (vertices @ transform[:3] + transform[3]) * metres_per_unit
+    faces = np.array(mesh.corners).reshape(-1, 3)
     if np.linalg.det(transform[:3]) < 0.0:
         faces = faces[:, ::-1]
-    looks = [found.color if each is None else (each[0] or (found.color or ("",))[0], each[1]) for each in found.colors]
+    looks = [mesh.color if each is None else (each[0] or (mesh.color or ("",))[0], each[1]) for each in mesh.colors]
     kinds = {look: k for k, look in enumerate(dict.fromkeys(looks))}
     which = np.array([kinds[look] for look in looks])
     for look, k in kinds.items():

@@ -9,47 +9,48 @@ from core.errors import KinetostatError, ModelError
 from core.later import dataclass
 from core.model import Body, Mesh, Shape
 from core.model.fields import Value
-from core.model.formula.evaluation import Numbers
+from core.model.formula.evaluation import FieldEvaluator
 from core.numerics.spatial import inertia as inertias
-from core.numerics.spatial.inertia import Inertia, Symmetric3, about_center
+from core.numerics.spatial.inertia import Inertia, Symmetric3, inertia_from_center
 from core.numerics.spatial.scalar import Scalar
 from core.numerics.spatial.vector import Vector3
 
 
-def inertia_of(body: Body, numbers: Numbers) -> Inertia:
-    """Return the mass properties of a body in its own frame: the given ones, or those of its shapes when it has a
+def body_inertia(body: Body, numbers: FieldEvaluator) -> Inertia:
+    """Return the mass properties of a body in its own frame: those given explicitly, or those of its shapes if it has a
     density."""
     where = f"body '{body.name}'"
     if body.density is not None:
         density = numbers.scalar(body.density, f"{where}, density")
-        sizes = _ShapeSizes(numbers, f"{where}, shapes")
-        return sum_of([sizes.placed(shape, density) for shape in body.shapes if shape.role != "collision"])
+        sizes = _ShapeEvaluator(numbers, f"{where}, shapes")
+        return combine_inertias(
+            [sizes.inertia_in_body(shape, density) for shape in body.shapes if shape.role != "collision"]
+        )
     mass = numbers.scalar(body.mass, f"{where}, mass")
     I = body.inertia
     entries = (I.ixx, I.iyy, I.izz, I.ixy, I.ixz, I.iyz)
     tensor = Symmetric3(*(numbers.scalar(entry, f"{where}, inertia") for entry in entries))
-    return about_center(mass, numbers.vector(body.center_of_mass, f"{where}, center_of_mass"), tensor)
+    return inertia_from_center(mass, numbers.vector(body.center_of_mass, f"{where}, center_of_mass"), tensor)
 
 
 @dataclass(frozen=True)
-class _ShapeSizes:
-    """Sizes of a body's shapes evaluated with parameter values; mesh files are looked up relative to the model's
-    file."""
+class _ShapeEvaluator:
+    """Evaluator of a body's shapes at given parameter values; mesh files are looked up relative to the model's file."""
 
-    values: Numbers
+    values: FieldEvaluator
     where: str
 
-    def placed(self, shape: Shape, density: Scalar) -> Inertia:
+    def inertia_in_body(self, shape: Shape, density: Scalar) -> Inertia:
         """Return the mass properties of a shape in the body's frame."""
         own = shape.mass_properties(density, self)
-        return own if own is inertias.ZERO else own.moved(self.values.pose(shape.pose, self.where))
+        return own if own is inertias.ZERO else own.transformed_to_parent(self.values.pose(shape.pose, self.where))
 
     def number(self, value: Value) -> Scalar:
-        """Return the value of a number or formula (see `core.model.shapes.Sizes`)."""
+        """Return the value of a number or formula (see `core.model.shapes.SizeEvaluator`)."""
         return self.values.scalar(value, self.where)
 
-    def enclosed(self, mesh: Mesh, density: Scalar) -> Inertia:
-        """Return the mass properties of the volume enclosed by a mesh (see `core.model.shapes.Sizes`)."""
+    def mesh_inertia(self, mesh: Mesh, density: Scalar) -> Inertia:
+        """Return the mass properties of the volume enclosed by a mesh (see `core.model.shapes.SizeEvaluator`)."""
         scale = [self.number(value) for value in mesh.scale]
         if not all(isinstance(value, float) for value in scale):
             raise ModelError(
@@ -58,15 +59,15 @@ class _ShapeSizes:
                 remedy="Write numbers for the scale, or give the mass properties.",
             )
         try:
-            volume, center, tensor = _volume_of(mesh.file, self.values.origin, tuple(scale))
+            volume, center, tensor = _mesh_volume(mesh.file, self.values.origin, tuple(scale))
         except KinetostatError as error:
             raise error.at(where=self.where) from None
         from core.numerics.spatial import inertia
 
-        return inertia.from_volume(density, volume, center, tensor)
+        return inertia.inertia_from_volume(density, volume, center, tensor)
 
 
-def sum_of(parts: list[Inertia]) -> Inertia:
+def combine_inertias(parts: list[Inertia]) -> Inertia:
     """Return the combined mass properties of several parts."""
     result = inertias.ZERO
     for part in parts:
@@ -74,25 +75,25 @@ def sum_of(parts: list[Inertia]) -> Inertia:
     return result
 
 
-def _volume_of(file: str, origin: str, scale: tuple[float, ...]) -> tuple[float, Vector3, Symmetric3]:
+def _mesh_volume(file: str, origin: str, scale: tuple[float, ...]) -> tuple[float, Vector3, Symmetric3]:
     """Return volume (m³), centre (m) and second-moment tensor about the centre per density (m⁵) of a mesh file in its
     current state."""
-    from core.files.meshes.lookup import problem_of, resolve_mesh
+    from core.files.meshes.lookup import find_mesh_problem, resolve_mesh
     from core.files.meshes.meshes import mesh_fingerprint
 
     path = resolve_mesh(file, origin)
     if path is None:
-        problem = problem_of(file, origin)
+        problem = find_mesh_problem(file, origin)
         why = "is not found" if problem is None or "is not found" in problem[0] else "has an unsupported format"
         raise ModelError(
             f"The mesh '{file}' {why}, so its mass cannot be computed.",
             remedy="Correct the path, or give mass and inertia instead of a density.",
         )
-    return _volume_of_content(str(path), mesh_fingerprint(path), file, scale)
+    return _mesh_volume_from_content(str(path), mesh_fingerprint(path), file, scale)
 
 
 @lru_cache(maxsize=256)
-def _volume_of_content(
+def _mesh_volume_from_content(
     path: str, content: str, file: str, scale: tuple[float, ...]
 ) -> tuple[float, Vector3, Symmetric3]:
     """Return volume, centre and tensor of a mesh file with this content; messages name it `file`."""

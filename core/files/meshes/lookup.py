@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from core.errors import FileError
-from core.files.regular_file import MESH, MODEL, beginning_of, status_of
+from core.files.regular_file import MESH, MODEL, read_beginning, read_status
 
 MESH_SUFFIXES = (".stl", ".obj", ".dae", ".gltf", ".glb", ".ply", ".off", ".3mf")
 """Suffixes of the files that are read as meshes."""
@@ -34,7 +34,7 @@ _MAX_PARENTS = 20
 _MAX_NEIGHBOURS = 3
 _MOST_ENTRIES = 1000
 _LISTED = 2.0
-"""s for which the packages of a folder are cached."""
+"""Time (s) for which the list of packages in a folder is cached."""
 _PACKAGE_NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
 
 
@@ -51,8 +51,8 @@ def resolve_mesh(file: str, origin: str = "", packages: Mapping[str, str] | None
     return None
 
 
-def problem_of(file: str, origin: str = "", packages: Mapping[str, str] | None = None) -> tuple[str, str] | None:
-    """Return the problem with a mesh file's address and the remedy; None if a mesh is found there."""
+def find_mesh_problem(file: str, origin: str = "", packages: Mapping[str, str] | None = None) -> tuple[str, str] | None:
+    """Return the problem with the address of a mesh file and the remedy, or None if the mesh is found."""
     if resolve_mesh(file, origin, packages) is not None:
         return None
     for place in _candidate_paths(file, origin, packages or {}):
@@ -63,23 +63,23 @@ def problem_of(file: str, origin: str = "", packages: Mapping[str, str] | None =
             text = f"The mesh '{file}' exists, but {kind} not supported; a placeholder is shown."
             return text, f"Export it as one of {' '.join(MESH_SUFFIXES)}."
         try:
-            status_of(place, MESH)
+            read_status(place, MESH)
         except FileError as error:
             return f"The mesh '{file}' is not usable: {error.what} A placeholder is shown.", error.remedy or ""
     text = f"The mesh '{file}' is not found; a placeholder is shown."
     return text, "Put the file there, or give the folder of its package."
 
 
-def _is_file(place: Path) -> bool:
+def _is_file(path: Path) -> bool:
     try:
-        return place.is_file()
+        return path.is_file()
     except (OSError, ValueError):
         return False
 
 
-def _is_mesh(place: Path) -> bool:
+def _is_mesh(path: Path) -> bool:
     try:
-        return place.suffix.lower() in MESH_SUFFIXES and bool(status_of(place, MESH))
+        return path.suffix.lower() in MESH_SUFFIXES and bool(read_status(path, MESH))
     except FileError:
         return False
 
@@ -96,7 +96,7 @@ def _candidate_paths(file: str, origin: str, packages: Mapping[str, str]) -> Ite
         name, _, rest = unquote(uri.netloc + uri.path).lstrip("/").partition("/")
         rest = rest.lstrip("/")
         if name and ".." not in Path(rest).parts:
-            for place in package_folders(name, folder, packages):
+            for place in candidate_package_folders(name, folder, packages):
                 yield place / rest
         return
     path = Path(unquote(uri.path) if uri.scheme == "file" else file.replace("\\", "/"))
@@ -109,13 +109,13 @@ def _candidate_paths(file: str, origin: str, packages: Mapping[str, str]) -> Ite
                 yield parent / path
 
 
-def package_folders(name: str, folder: Path | None, packages: Mapping[str, str]) -> Iterator[Path]:
+def candidate_package_folders(name: str, folder: Path | None, packages: Mapping[str, str]) -> Iterator[Path]:
     """Yield folders that may contain a package, the most likely first."""
     if name in packages:
         yield Path(packages[name]).expanduser()
     if folder is not None:
         for parent in (folder, *list(folder.parents)[:_MAX_PARENTS]):
-            if parent.name == name or _declared_name(parent / "package.xml") == name:
+            if parent.name == name or _declared_package_name(parent / "package.xml") == name:
                 yield parent
             yield parent / name
     for variable in PATH_VARIABLES:
@@ -124,39 +124,40 @@ def package_folders(name: str, folder: Path | None, packages: Mapping[str, str])
             yield from (root / "share" / name, root / name)
             if root.name == name:
                 yield root
-            yield from _packages_declaring(root, name)
+            yield from _folders_declaring_package(root, name)
     for parent in list(folder.parents)[:_MAX_NEIGHBOURS] if folder is not None else ():
-        yield from _packages_declaring(parent, name)
+        yield from _folders_declaring_package(parent, name)
 
 
-def _packages_declaring(parent: Path, name: str) -> Iterator[Path]:
+def _folders_declaring_package(parent: Path, name: str) -> Iterator[Path]:
     """Yield the subfolders whose package.xml declares this package name, whatever the folder is called."""
-    packages = _packages_in(parent, int(time.monotonic() / _LISTED))
+    packages = _list_packages(parent, int(time.monotonic() / _LISTED))
     yield from (place for declared, place in packages if declared == name)
 
 
 @lru_cache(maxsize=64)
-def _packages_in(parent: Path, _moment: int) -> tuple[tuple[str, Path], ...]:
-    """Return (name, folder) of the packages in a folder, cached for a few seconds because many meshes ask at once."""
+def _list_packages(parent: Path, _cache_period: int) -> tuple[tuple[str, Path], ...]:
+    """Return (name, folder) of the packages in a folder, cached for a few seconds because many meshes are looked up in
+    a row."""
     try:
         with os.scandir(parent) as entries:
             places = [Path(entry.path) for entry in itertools.islice(entries, _MOST_ENTRIES) if entry.is_dir()]
     except OSError:
         return ()
-    found = ((_declared_name(place / "package.xml"), place) for place in sorted(places))
+    found = ((_declared_package_name(place / "package.xml"), place) for place in sorted(places))
     return tuple((name, place) for name, place in found if name)
 
 
-def _declared_name(package: Path) -> str:
+def _declared_package_name(package: Path) -> str:
     """Return the name in a package.xml; "" if there is no such file."""
     try:
-        status = status_of(package, MODEL)
+        status = read_status(package, MODEL)
     except FileError:
         return ""
-    return _parsed_package_name(package, status.st_mtime_ns, status.st_size)
+    return _parse_package_name(package, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=1024)
-def _parsed_package_name(package: Path, _changed: int, _size: int) -> str:
-    found = _PACKAGE_NAME.search(beginning_of(package, 20_000).decode("utf-8", "replace"))
+def _parse_package_name(package: Path, _changed: int, _size: int) -> str:
+    found = _PACKAGE_NAME.search(read_beginning(package, 20_000).decode("utf-8", "replace"))
     return found.group(1) if found else ""

@@ -24,10 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import FileError
-from core.files.meshes.archive_3mf import Color, Part, parts_of
+from core.files.meshes.archive_3mf import Color, Part, read_parts
 from core.files.meshes.lookup import MESH_SUFFIXES
-from core.files.meshes.sources import MOST_NUMBERS, MOST_PLACES, Beside, examined, refusal
-from core.files.regular_file import MESH, content_of, fingerprint, status_of
+from core.files.meshes.sources import (
+    MOST_NUMBERS,
+    MOST_PLACES,
+    MeshFolderFiles,
+    check_mesh_header,
+    unreadable_mesh_error,
+)
+from core.files.regular_file import MESH, fingerprint, read_content, read_status
 
 TEXTURES = (
     "baseColorTexture",
@@ -37,16 +43,16 @@ TEXTURES = (
     "occlusionTexture",
     "metallicRoughnessTexture",
 )
-"""Attributes of materials that hold textures; the first two give their colour."""
+"""Attributes of materials that hold textures; the first two determine the colour."""
 MOST_PIXELS = 1 << 25
 """Maximum number of pixels of a texture; larger ones are dropped from their materials."""
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA", "WEBP", "TIFF", None)
-"""Supported formats of texture files and of images created by a reader. Others may call further programs."""
+"""Image formats that may be decoded; decoders of other formats may call external programs."""
 
 
 @cache
-def limit_pictures() -> None:
-    """Keep the mesh readers from decoding images that are too large or that need another program."""
+def limit_texture_decoding() -> None:
+    """Prevent the mesh readers from decoding images that are too large or that need an external program."""
     from PIL import EpsImagePlugin, Image
 
     Image.MAX_IMAGE_PIXELS = MOST_PIXELS // 2
@@ -55,7 +61,7 @@ def limit_pictures() -> None:
     EpsImagePlugin.gs_binary = False
 
 
-def shrink_pictures(materials: Iterable[Any]) -> None:
+def shrink_textures(materials: Iterable[Any]) -> None:
     """Replace each texture by one pixel of its mean colour, before it is copied."""
     done: dict[int, Any] = {}
     for material in materials:
@@ -89,12 +95,12 @@ _WITH_OTHERS = (".gltf", ".obj")
 _NAMES = re.compile(rb'(?:"uri"\s*:\s*"(?!data:)([^"]{1,300})"|^mtllib\s+(\S.{0,300}?)\s*$)', re.M)
 _MOST_NAMES = 100
 _ASSET = 65536
-"""Bytes at the start of a DAE file that state its origin and its up axis."""
+"""Number of bytes at the start of a DAE file in which its unit and up axis are searched."""
 
 
 @dataclass(frozen=True, eq=False)
 class MeshPart:
-    """Triangles of one colour.
+    """Triangles of a mesh with one colour.
 
     vertices : (n, 3) m
     faces    : (m, 3) indices of vertices, counter-clockwise seen from outside
@@ -108,7 +114,7 @@ class MeshPart:
 
 @dataclass(frozen=True, eq=False)
 class MeshData:
-    """The parts of a mesh file."""
+    """Parts of a mesh file."""
 
     parts: tuple[MeshPart, ...]
 
@@ -141,8 +147,8 @@ def load_mesh(path: str | os.PathLike[str]) -> MeshData:
         raise FileError(
             f"'{place.suffix}' is not a mesh format.", file=file, remedy=f"Known: {' '.join(MESH_SUFFIXES)}."
         )
-    status_of(file, MESH)  # raises the message about what is no file
-    return _mesh_of_content(file, mesh_fingerprint(file))
+    read_status(file, MESH)  # raises the message about what is no file
+    return _load_mesh_content(file, mesh_fingerprint(file))
 
 
 def mesh_fingerprint(path: str | os.PathLike[str]) -> str:
@@ -151,28 +157,28 @@ def mesh_fingerprint(path: str | os.PathLike[str]) -> str:
     own = fingerprint(file, MESH)
     if Path(file).suffix.lower() not in _WITH_OTHERS:
         return own
-    beside = (Path(file).parent / name for name in _named_files(file, own))
+    beside = (Path(file).parent / name for name in _find_referenced_files(file, own))
     return " ".join((own, *(fingerprint(each, MESH) for each in beside)))
 
 
 @lru_cache(maxsize=512)
-def _named_files(file: str, content: str) -> tuple[str, ...]:
+def _find_referenced_files(file: str, content: str) -> tuple[str, ...]:
     """Return the names of the files referenced in a mesh file."""
-    names = {found[found.lastindex or 0] for found in _NAMES.finditer(content_of(file, MESH))} if content else set()
+    names = {found[found.lastindex or 0] for found in _NAMES.finditer(read_content(file, MESH))} if content else set()
     texts = (name.decode("utf-8", "replace") for name in sorted(names)[:_MOST_NAMES])
     return tuple(name for name in texts if "\0" not in name)
 
 
 @lru_cache(maxsize=512)
-def _mesh_of_content(file: str, content: str) -> MeshData:
-    data, suffix = content_of(file, MESH), Path(file).suffix.lower()
+def _load_mesh_content(file: str, content: str) -> MeshData:
+    data, suffix = read_content(file, MESH), Path(file).suffix.lower()
     try:
-        with _silenced_library():
-            found = [_merged_part(*each, file) for each in _parts(data, suffix, file)]
+        with _silence_mesh_library():
+            found = [_merge_vertices(*each, file) for each in _read_parts(data, suffix, file)]
     except FileError as error:
         raise error.at(file=file) from None
     except Exception as error:  # readers of mesh formats raise whatever a broken file provokes
-        raise refusal(_error_reason(error), file) from None
+        raise unreadable_mesh_error(_error_reason(error), file) from None
     parts = tuple(part for part in found if part is not None)
     if not parts:
         raise FileError("The mesh contains no triangles.", file=file, remedy="Export it again with its surfaces.")
@@ -180,7 +186,7 @@ def _mesh_of_content(file: str, content: str) -> MeshData:
 
 
 @contextlib.contextmanager
-def _silenced_library() -> Iterator[None]:
+def _silence_mesh_library() -> Iterator[None]:
     """Suppress terminal output and numeric warnings of the mesh library; users get the mesh or an error message
     instead."""
     heard = logging.getLogger("trimesh")
@@ -191,27 +197,27 @@ def _silenced_library() -> Iterator[None]:
         yield
 
 
-def _parts(data: bytes, suffix: str, file: str) -> Iterable[Part]:
+def _read_parts(data: bytes, suffix: str, file: str) -> Iterable[Part]:
     """Return vertices (m, z up), faces and colour of every part."""
     if suffix == ".3mf":
-        return parts_of(data, file)
+        return read_parts(data, file)
     import trimesh  # takes 0.3 s: only when a mesh is needed
 
-    data = examined(data, suffix, file)
-    limit_pictures()
-    beside: Any = Beside(file)
+    data = check_mesh_header(data, suffix, file)
+    limit_texture_decoding()
+    beside: Any = MeshFolderFiles(file)
     scene = trimesh.load_scene(io.BytesIO(data), file_type=suffix[1:], resolver=beside)
-    shrink_pictures(getattr(mesh.visual, "material", None) for mesh in scene.geometry.values())
-    _require_bounded(scene, file)
+    shrink_textures(getattr(mesh.visual, "material", None) for mesh in scene.geometry.values())
+    _check_scene_size(scene, file)
     return _placed_meshes(scene, _rotation_to_z_up(data, suffix))
 
 
-def _require_bounded(scene: Any, file: str) -> None:
+def _check_scene_size(scene: Any, file: str) -> None:
     """Raise FileError if the scene holds more copies of parts than fit in memory."""
     places = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
     numbers = sum(3 * (len(each.vertices) + len(getattr(each, "faces", ()))) for each in places)
     if len(places) > MOST_PLACES or numbers > MOST_NUMBERS:
-        raise refusal(f"it holds {numbers} numbers at {len(places)} places", file)
+        raise unreadable_mesh_error(f"it contains {numbers} numbers in {len(places)} placed parts", file)
 
 
 def _error_reason(error: Exception) -> str:
@@ -219,12 +225,12 @@ def _error_reason(error: Exception) -> str:
     return (lines[0][:200] if lines else type(error).__name__).rstrip(".")
 
 
-def _placed_meshes(scene: Any, turn: NDArray[np.float64] | None) -> Iterable[Part]:
+def _placed_meshes(scene: Any, rotation: NDArray[np.float64] | None) -> Iterable[Part]:
     """Yield every mesh of the scene in scene axes, with its colour."""
     for mesh in scene.dump():
         if hasattr(mesh, "faces"):
             vertices = np.array(mesh.vertices, dtype=float) * _metres_per_unit(mesh)
-            yield vertices if turn is None else vertices @ turn.T, mesh.faces, _single_color(mesh.visual)
+            yield vertices if rotation is None else vertices @ rotation.T, mesh.faces, _single_color(mesh.visual)
 
 
 def _rotation_to_z_up(data: bytes, suffix: str) -> NDArray[np.float64] | None:
@@ -236,13 +242,13 @@ def _rotation_to_z_up(data: bytes, suffix: str) -> NDArray[np.float64] | None:
     return None if stated is None or b"MeshLab" in head else _TO_Z_UP.get(stated[1])
 
 
-def _merged_part(vertices: NDArray[np.float64], faces: Any, color: Color | None, file: str) -> MeshPart | None:
+def _merge_vertices(vertices: NDArray[np.float64], faces: Any, color: Color | None, file: str) -> MeshPart | None:
     """Return a part with coincident vertices merged; None if it has no triangles. Raises FileError."""
     faces = np.array(faces, dtype=np.int64)
     if not len(faces):
         return None
     if faces.min() < 0 or faces.max() >= len(vertices):
-        raise refusal("its triangles refer to missing vertices", file)
+        raise unreadable_mesh_error("its triangles refer to missing vertices", file)
     if not np.isfinite(vertices).all():
         raise FileError("The mesh has vertices that are not finite numbers.", file=file, remedy="Export it again.")
     corners, index = np.unique(vertices, axis=0, return_inverse=True)

@@ -1,4 +1,4 @@
-"""MJCF equalities: joints that close loops, and couplings that make joints follow others or stay fixed.
+"""MJCF equalities: connections that become loop-closing joints, and couplings that tie a joint to another or fix it.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html#equality
 """
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from core.files.mjcf.defaults import quaternion_matrix
-from core.files.mjcf.geoms import pose_of
-from core.files.xml_source import Names, Reader, Tag, local_name
+from core.files.mjcf.geoms import pose_from_matrix
+from core.files.xml_source import Tag, UniqueNames, XmlReader, local_name
 from core.model import WORLD, Driver, Frame, Joint, Mimic
 
 Matrix = NDArray[np.float64]
@@ -22,8 +22,8 @@ Side = tuple[str, Matrix]
 """A body and a pose on it."""
 
 
-class Equalities:
-    """Reader of equalities, which become joints and drivers.
+class EqualityReader:
+    """Converter of equalities to joints and drivers.
 
     names : "body", "site", "joint" of the file → ours, "lost": what of the file may have made bodies that are not here
     poses : world ← body; references : values of joints with one coordinate; both where the machine starts
@@ -31,7 +31,7 @@ class Equalities:
 
     def __init__(
         self,
-        reader: Reader,
+        reader: XmlReader,
         names: Mapping[str, Mapping[str, str]],
         poses: Mapping[str, Matrix],
         frames: Sequence[Frame],
@@ -41,7 +41,7 @@ class Equalities:
         self.frames = {frame.name: frame for frame in frames}
         self.drivers: list[Driver] = []
 
-    def read(self, section: Tag, joints: list[Joint], joint_names: Names, mimic: bool) -> None:
+    def read(self, section: Tag, joints: list[Joint], joint_names: UniqueNames, mimic: bool) -> None:
         """Add a section's joints to `joints`, and couple joints if `mimic`."""
         for tag in section:
             kind = local_name(tag)
@@ -50,17 +50,19 @@ class Equalities:
             if kind not in ("connect", "weld", "joint") or tag.get("active") == "false":
                 active = tag.get("active") != "false"
                 why = "is not read" if active else "is not active"
-                self.reader.note(tag, "warning" if active else "hint", f"The equality <{kind}> {why}; it is left out.")
+                self.reader.add_finding(
+                    tag, "warning" if active else "hint", f"The equality <{kind}> {why}; it is left out."
+                )
             elif kind == "joint":
                 self._add_coupling(tag, joints, mimic)
             else:
                 self._add_closing_joint(tag, kind, joints, joint_names)
 
-    def _add_closing_joint(self, tag: Tag, kind: str, joints: list[Joint], joint_names: Names) -> None:
-        ends = self._both_sides(tag, kind)
+    def _add_closing_joint(self, tag: Tag, kind: str, joints: list[Joint], joint_names: UniqueNames) -> None:
+        ends = self._read_both_sides(tag, kind)
         if ends is None:
             text = f"The equality <{kind}> is left out: it refers to an element that is not read."
-            self.reader.note(tag, "warning", text)
+            self.reader.add_finding(tag, "warning", text)
             return
         first, second = ends
         a = self.poses[first[0]] @ first[1]
@@ -79,16 +81,16 @@ class Equalities:
                 parent=first[0],
                 child=second[0],
                 cut="yes",
-                a=pose_of(np.linalg.inv(self.poses[first[0]]) @ a),
-                b=pose_of(b),
+                a=pose_from_matrix(np.linalg.inv(self.poses[first[0]]) @ a),
+                b=pose_from_matrix(b),
             )
         )
 
-    def _both_sides(self, tag: Tag, kind: str) -> tuple[Side, Side] | None:
+    def _read_both_sides(self, tag: Tag, kind: str) -> tuple[Side, Side] | None:
         """Return both sides of an equality, the first with the anchor; None if one may refer to an unsupported
         element."""
         words = ("site1", "site2") if tag.get("site1") is not None else ("body1", "body2")
-        sides = [self._side_named(tag, word, kind) for word in words]
+        sides = [self._read_side(tag, word, kind) for word in words]
         first, second = sides
         if first is None or second is None:
             return None
@@ -98,13 +100,13 @@ class Equalities:
             first = first[0], anchor
         return first, second
 
-    def _side_named(self, tag: Tag, word: str, kind: str) -> Side | None:
-        what, given = word[:-1], tag.get(word, "world" if word == "body2" else "")
+    def _read_side(self, tag: Tag, attribute: str, kind: str) -> Side | None:
+        what, given = attribute[:-1], tag.get(attribute, "world" if attribute == "body2" else "")
         name = WORLD if (what, given) == ("body", "world") else self.names[what].get(given, "")
         if not name:
             if self.names["lost"]:
                 return None
-            raise self.reader.error(tag, f"There is no {what} '{given}'.", f"{kind}, {word}", "Correct the name.")
+            raise self.reader.error(tag, f"There is no {what} '{given}'.", f"{kind}, {attribute}", "Correct the name.")
         if what == "body":
             return name, np.eye(4)
         frame = self.frames[name]
@@ -128,11 +130,11 @@ class Equalities:
             return
         if first not in table or not second or any(higher) or _is_coupled_to(joints, table, second, first):
             text = "A coupling is left out: only a linear coupling of one independent joint to another is supported."
-            self.reader.note(
+            self.reader.add_finding(
                 tag, "warning", text, "Add a driver, or a constraint on a sensor.", ("joints", first), "mimic"
             )
         elif mimic and joints[table[first]].mimic is not None:
-            self.reader.note(
+            self.reader.add_finding(
                 tag, "warning", "A joint coupled to two others follows only the first.", "", ("joints", first)
             )
         elif mimic:
@@ -141,10 +143,10 @@ class Equalities:
             joints[table[first]] = dataclasses.replace(joints[table[first]], mimic=follower)
 
 
-def _is_coupled_to(joints: Sequence[Joint], table: Mapping[str, int], name: str, leader: str) -> bool:
+def _is_coupled_to(joints: Sequence[Joint], index_by_name: Mapping[str, int], name: str, leader: str) -> bool:
     """Return True if a joint is `leader` or is coupled to it directly or through others."""
     while name != leader:
-        mimic = joints[table[name]].mimic
+        mimic = joints[index_by_name[name]].mimic
         if mimic is None:
             return False
         name = mimic.leader

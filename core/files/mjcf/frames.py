@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from core.files.mjcf.defaults import ORIENTATIONS, Settings, pose_between
-from core.files.mjcf.includes import keep_origin
-from core.files.xml_source import Reader, Tag, local_name
+from core.files.mjcf.defaults import ORIENTATIONS, CompilerSettings, pose_between
+from core.files.mjcf.includes import mark_source_file
+from core.files.xml_source import Tag, XmlReader, local_name
 
 Matrix = NDArray[np.float64]
 MOST_COPIES = 10_000
@@ -23,11 +23,11 @@ MOST_ELEMENTS, MOST_LETTERS = 200_000, 50_000_000
 _PLACED = ("body", "geom", "site", "inertial", "camera", "light")
 
 
-def expand_frames(root: Tag, reader: Reader, settings: Settings) -> None:
+def expand_frames(root: Tag, reader: XmlReader, settings: CompilerSettings) -> None:
     """Expand every `<replicate>` into copies and every `<frame>` into its parent. Defaults must have been applied.
     Raises FileError."""
     replicates = _elements_of_kind(root, "replicate")
-    _require_bounded(replicates, reader)
+    _check_replicate_count(replicates, reader)
     for tag in reversed(replicates):
         _expand_replicate(tag, reader, settings)
     for tag in reversed(_elements_of_kind(root, "frame")):
@@ -44,7 +44,7 @@ def _elements_of_kind(root: Tag, kind: str) -> list[Tag]:
     ]
 
 
-def _require_bounded(replicates: list[Tag], reader: Reader) -> None:
+def _check_replicate_count(replicates: list[Tag], reader: XmlReader) -> None:
     """Raise FileError, before copying anything, if nested replicates would create too many elements."""
     copies: dict[Tag, int] = {}
     suffixes: dict[Tag, int] = {}
@@ -73,14 +73,19 @@ def _enclosing_replicate(tag: Tag) -> Tag:
     return next((each for each in tag.iterancestors() if local_name(each) == "replicate"), None)
 
 
-def _copy_count(tag: Tag, reader: Reader) -> int:
+def _copy_count(tag: Tag, reader: XmlReader) -> int:
     count = int(reader.number(tag, "count", None, "replicate"))
     if not 0 < count <= MOST_COPIES:
-        raise reader.error(tag, f"{count} copies cannot be made.", "replicate, count", f"Use 1 … {MOST_COPIES}.")
+        raise reader.error(
+            tag,
+            f"{count} is not a valid number of copies.",
+            "replicate, count",
+            f"Use a number from 1 to {MOST_COPIES}.",
+        )
     return count
 
 
-def _expand_replicate(tag: Tag, reader: Reader, settings: Settings) -> None:
+def _expand_replicate(tag: Tag, reader: XmlReader, settings: CompilerSettings) -> None:
     """Write copies of a replicate's content: copy i is moved i times by (offset, euler) and named name + sep + i."""
     count = _copy_count(tag, reader)
     step = settings.rotation(tag, "replicate")
@@ -101,7 +106,7 @@ def _expand_replicate(tag: Tag, reader: Reader, settings: Settings) -> None:
     _replace_element(tag, copies)
 
 
-def _move_to_parent(child: Tag, X: Matrix, reader: Reader, settings: Settings) -> None:
+def _move_to_parent(child: Tag, X: Matrix, reader: XmlReader, settings: CompilerSettings) -> None:
     """Change an element's pose from the frame's axes to those of the frame's parent."""
     kind = local_name(child)
     if kind in ("joint", "freejoint"):
@@ -109,7 +114,7 @@ def _move_to_parent(child: Tag, X: Matrix, reader: Reader, settings: Settings) -
             _set_numbers(child, "pos", X[:3, :3] @ reader.numbers(child, "pos", 3, (0.0, 0.0, 0.0), kind) + X[:3, 3])
             _set_numbers(child, "axis", X[:3, :3] @ reader.numbers(child, "axis", 3, (0.0, 0.0, 1.0), kind))
     elif kind in ("geom", "site") and child.get("fromto") is not None:
-        matrix, half = pose_between(settings.end_points(child, kind))
+        matrix, half = pose_between(settings.read_end_points(child, kind))
         width = child.get("size", "").split()[:1]
         long = child.get("type") in ("capsule", "cylinder")
         child.set("size", " ".join([*width, *([] if long else width), repr(half)]))
@@ -131,10 +136,10 @@ def _set_numbers(tag: Tag, attribute: str, values: Iterable[float]) -> None:
     tag.set(attribute, " ".join(repr(float(value)) for value in values))
 
 
-def _replace_element(tag: Tag, others: list[Tag]) -> None:
-    keep_origin(tag, others)
+def _replace_element(tag: Tag, replacements: list[Tag]) -> None:
+    mark_source_file(tag, replacements)
     parent = tag.getparent()
     at = parent.index(tag)
     parent.remove(tag)
-    for shift, other in enumerate(others):
+    for shift, other in enumerate(replacements):
         parent.insert(at + shift, other)

@@ -9,18 +9,18 @@ import os
 from pathlib import Path
 
 from core.errors import FileError
-from core.files.source import Source, source_of_file
-from core.files.xml_source import Reader, Tag, local_name, parse_xml
+from core.files.source import Source, source_from_file
+from core.files.xml_source import Tag, XmlReader, local_name, parse_xml
 from core.model import Finding
 
 MAX_INCLUDES = 1000
 MOST_INCLUDED, INCLUDE = 50_000_000, 10_000
 """Maximum bytes of all included files together; bytes that each inclusion adds to the count."""
 ORIGIN = "{kinetostat}origin"
-"""Attribute that names the file of an element, if that differs from its parent's file."""
+"""Attribute that stores the source file of an element where it differs from its parent's."""
 
 
-class MjcfReader(Reader):
+class MjcfReader(XmlReader):
     """Reader whose messages name the file that contains an element, and its line there."""
 
     def file_of(self, tag: Tag) -> str:
@@ -32,15 +32,15 @@ class MjcfReader(Reader):
         return self.file
 
 
-def keep_origin(tag: Tag, parts: list[Tag]) -> None:
-    """Mark the file of elements that are moved out of their parent."""
+def mark_source_file(tag: Tag, parts: list[Tag]) -> None:
+    """Record the source file in elements that are moved out of their parent."""
     for part in parts:
         if tag.get(ORIGIN) is not None and part.get(ORIGIN) is None:
             part.set(ORIGIN, tag.get(ORIGIN))
 
 
-class Includes:
-    """Replacement of every `<include file="…"/>` by the content of that file.
+class IncludeExpander:
+    """Replaces every `<include file="…"/>` by the content of that file.
 
     A name counts from the folder of the main file, or else of the file that includes. Each file may be included once.
     """
@@ -51,13 +51,13 @@ class Includes:
         self.left = MOST_INCLUDED
         self.findings: list[Finding] = []
 
-    def with_includes_replaced(self, root: Tag, source: Source) -> Tag:
+    def expand_includes(self, root: Tag, source: Source) -> Tag:
         """Return the tree with all includes replaced. Raises FileError."""
         for tag in [tag for tag in root.iter() if local_name(tag) == "include"]:
-            inner = self._included_source(tag, source)
-            found, findings = parse_xml(inner, forgiving=True)
+            inner = self._open_included_file(tag, source)
+            found, findings = parse_xml(inner, recover=True)
             self.findings += findings
-            children = list(self.with_includes_replaced(found, inner))
+            children = list(self.expand_includes(found, inner))
             for child in children:
                 if local_name(child) and child.get(ORIGIN) is None:
                     child.set(ORIGIN, inner.file)
@@ -68,7 +68,7 @@ class Includes:
                 parent.insert(at + offset, child)
         return root
 
-    def _included_source(self, tag: Tag, source: Source) -> Source:
+    def _open_included_file(self, tag: Tag, source: Source) -> Source:
         name = tag.get("file", "")
         folders = (self.folder, os.path.dirname(os.path.abspath(source.file))) if source.file else ("",)
         places = [Path(folder, name) for folder in folders]
@@ -83,7 +83,7 @@ class Includes:
                 tag, source, f"'{name}' is included twice, or within itself.", "Remove one of the includes."
             )
         self.seen.add(key)
-        inner = source_of_file(place)
+        inner = source_from_file(place)
         self.left -= INCLUDE + len(inner.data)
         if self.left < 0 or len(self.seen) > MAX_INCLUDES:
             what = "The included files are too many or too large in total."
@@ -91,5 +91,5 @@ class Includes:
         return inner
 
 
-def _include_error(tag: Tag, source: Source, what: str, remedy: str) -> FileError:
-    return FileError(what, where="include", file=source.file, line=tag.sourceline, remedy=remedy)
+def _include_error(tag: Tag, source: Source, message: str, remedy: str) -> FileError:
+    return FileError(message, where="include", file=source.file, line=tag.sourceline, remedy=remedy)

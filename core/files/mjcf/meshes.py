@@ -17,17 +17,17 @@ from scipy.spatial import ConvexHull, QhullError
 from core.errors import FileError, ModelError
 from core.files.meshes.lookup import resolve_mesh
 from core.files.meshes.meshes import load_mesh
-from core.files.mjcf.defaults import Settings, quaternion_matrix
-from core.files.regular_file import MESH, content_of
-from core.files.source import Options
-from core.files.xml_source import Reader, Tag
+from core.files.mjcf.defaults import CompilerSettings, quaternion_matrix
+from core.files.regular_file import MESH, read_content
+from core.files.source import ReadOptions
+from core.files.xml_source import Tag, XmlReader
 
 Array = NDArray[np.float64]
 LEGACY, CONVEX, SHELL, EXACT = "legacy", "convex", "shell", "exact"
 LEAST_VOLUME = 1e-15
-"""m³ or m² below which MuJoCo refuses a mesh."""
+"""Volume (m³) or area (m²) below which MuJoCo rejects a mesh."""
 FARTHEST = 1e15
-"""Largest coordinate (m), and largest scale, of a mesh: moments of inertia go with the fifth power of both."""
+"""Largest coordinate (m) and largest scale of a mesh; moments of inertia grow with the fifth power of both."""
 _FACE, _POINT = re.compile(rb"^[ \t]*+f[ \t]", re.M), re.compile(rb"^[ \t]*+v[ \t]++(.*)$", re.M)
 MSH = ".msh"
 """Suffix of MuJoCo's own binary mesh files."""
@@ -45,18 +45,18 @@ class Surface(NamedTuple):
         return self.points[self.faces]
 
 
-class Content(NamedTuple):
-    """Amount (volume in m³ or area in m²), centre (3,), and second moments (3, 3) about the centre per density."""
+class MeshMassGeometry(NamedTuple):
+    """Volume (m³) or area (m²), centre (3,), and second moments (3, 3) about the centre per density."""
 
     amount: float
     center: Array
     moments: Array
 
 
-class Meshes:
+class MeshTable:
     """Meshes of an MJCF file by name."""
 
-    def __init__(self, reader: Reader, settings: Settings, options: Options, root: Tag) -> None:
+    def __init__(self, reader: XmlReader, settings: CompilerSettings, options: ReadOptions, root: Tag) -> None:
         self.reader, self.settings, self.options = reader, settings, options
         self.tags: dict[str, Tag] = {}
         self._surfaces: dict[str, Surface] = {}
@@ -68,9 +68,9 @@ class Meshes:
     def file(self, name: str) -> str:
         """Return the file name of a mesh, relative to the main file; "" if it has none."""
         given = self.tags[name].get("file", "")
-        return self.settings.mesh_file(given) if given else ""
+        return self.settings.mesh_path(given) if given else ""
 
-    def path_of(self, name: str) -> str | None:
+    def mesh_path(self, name: str) -> str | None:
         """Return the path of a mesh's file; None if it is missing."""
         file = self.file(name)
         if file.lower().endswith(MSH):
@@ -103,7 +103,7 @@ class Meshes:
                 )
             points = points.astype(np.float32).astype(float)  # what MuJoCo computes with
             if not len(faces):
-                faces = hull_faces(points)
+                faces = convex_hull_faces(points)
             if np.prod(scale) < 0.0:
                 faces = faces[:, [0, 2, 1]]
             self._surfaces[name] = Surface(((points - position) @ R) * scale, faces)
@@ -120,20 +120,23 @@ class Meshes:
             if faces.size and not (faces.min() >= 0 and faces.max() < len(points)):
                 raise self.reader.error(tag, "A face refers to a missing vertex.", f"{where}, face", "Count from 0.")
             return points, faces
-        path = self.path_of(name) if self.file(name) else None
+        path = self.mesh_path(name) if self.file(name) else None
         if path is None:
-            raise ModelError(f"The mesh '{self.file(name) or name}' is not found.", remedy="Put its file there.")
+            raise ModelError(
+                f"The mesh '{self.file(name) or name}' is not found.",
+                remedy="Put the mesh file in this place, or correct its name.",
+            )
         if Path(path).suffix.lower() == MSH:
             return read_msh(path)
-        points = points_without_faces(path)
+        points = read_points_without_faces(path)
         if len(points):
             return points, np.zeros((0, 3), np.int64)
         data = load_mesh(path)
         return data.vertices, data.faces
 
-    def content(self, name: str) -> Content:
+    def content(self, name: str) -> MeshMassGeometry:
         """Return volume or area of a mesh with its moments, by the mesh's inertia mode. Raises KinetostatError."""
-        return content_of_surface(self.surface(name), self.inertia_mode(name), name)
+        return surface_mass_geometry(self.surface(name), self.inertia_mode(name), name)
 
     def inertia_mode(self, name: str) -> str:
         """Return the inertia mode of a mesh: legacy, convex, shell or exact."""
@@ -145,10 +148,10 @@ def _is_within_range(numbers: Array) -> bool:
     return not numbers.size or bool(np.abs(numbers).max() <= FARTHEST)
 
 
-def points_without_faces(path: str) -> Array:
-    """Return the (n, 3) points of an OBJ file without faces, which represent their convex hull; no points for any other
-    file."""
-    if Path(path).suffix.lower() != ".obj" or _FACE.search(data := content_of(path, MESH)):
+def read_points_without_faces(path: str) -> Array:
+    """Return the points (n, 3) of an OBJ file without faces, which represents their convex hull; no points for any
+    other file."""
+    if Path(path).suffix.lower() != ".obj" or _FACE.search(data := read_content(path, MESH)):
         return np.zeros((0, 3))
     try:
         return np.array([line.split()[:3] for line in _POINT.findall(data)], dtype=float).reshape(-1, 3)
@@ -160,7 +163,7 @@ def points_without_faces(path: str) -> Array:
 
 def read_msh(path: str) -> tuple[Array, NDArray[np.int64]]:
     """Read points and faces from a file in MuJoCo's own format. Raises FileError."""
-    data = content_of(path, MESH)
+    data = read_content(path, MESH)
     counts = np.frombuffer(data, "<i4", 4) if len(data) >= 16 else np.zeros(4, int)
     points, normals, places, faces = (int(count) for count in counts)
     if points < 1 or min(normals, places, faces) < 0:
@@ -173,7 +176,7 @@ def read_msh(path: str) -> tuple[Array, NDArray[np.int64]]:
     return np.frombuffer(data, "<f4", 3 * points, 16).reshape(-1, 3).astype(float), corners
 
 
-def hull_faces(points: Array) -> NDArray[np.int64]:
+def convex_hull_faces(points: Array) -> NDArray[np.int64]:
     """Return the faces (m, 3) of the convex hull. Raises ModelError."""
     try:
         found = ConvexHull(points)
@@ -186,7 +189,7 @@ def hull_faces(points: Array) -> NDArray[np.int64]:
     return faces
 
 
-def content_of_surface(surface: Surface, mode: str, name: str) -> Content:
+def surface_mass_geometry(surface: Surface, mode: str, name: str) -> MeshMassGeometry:
     """Return volume or area of a surface with centre and moments. Raises ModelError.
 
     exact: pyramids over the faces, counted with their signs; legacy: all as positive, from the middle of the surface,
@@ -195,7 +198,7 @@ def content_of_surface(surface: Surface, mode: str, name: str) -> Content:
     triangles = surface.triangles
     middle = _centroid(triangles)
     if mode == CONVEX:
-        triangles = surface.points[hull_faces(surface.points)]
+        triangles = surface.points[convex_hull_faces(surface.points)]
     amounts = _areas_or_volumes(triangles, middle, mode)
     total = float(amounts.sum())
     if not total >= LEAST_VOLUME:
@@ -207,7 +210,7 @@ def content_of_surface(surface: Surface, mode: str, name: str) -> Content:
     twice = np.einsum("n,nij,nik->jk", amounts, corners, corners)
     sums = corners.sum(axis=1)
     products = (twice + np.einsum("n,nj,nk->jk", amounts, sums, sums)) / (12.0 if mode == SHELL else 20.0)
-    return Content(float(amounts.sum()), center, np.trace(products) * np.eye(3) - products)
+    return MeshMassGeometry(float(amounts.sum()), center, np.trace(products) * np.eye(3) - products)
 
 
 def _area_vectors(triangles: Array) -> Array:
@@ -233,19 +236,19 @@ def _areas_or_volumes(triangles: Array, apex: Array, mode: str) -> Array:
 # ------------------------------------------------------------------------------- fitted primitives
 
 
-def fitted_primitive(
-    kind: str, content: Content, surface: Surface, bounds: bool
+def fit_primitive(
+    kind: str, content: MeshMassGeometry, surface: Surface, use_bounding_box: bool
 ) -> tuple[Array, tuple[float, float, float]]:
     """Return the pose (4, 4) in the mesh and the half sizes in MJCF's order of a primitive fitted to a mesh.
 
-    bounds : around its bounding box in its principal axes; else of the box of equal inertia
+    use_bounding_box : around its bounding box in its principal axes; else of the box of equal inertia
     """
     moments, axes = np.linalg.eigh(content.moments)
     moments, axes = moments[::-1], axes[:, ::-1]
     axes = axes * np.array([1.0, 1.0, np.sign(np.linalg.det(axes))])
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = axes, content.center
-    if not bounds:
+    if not use_bounding_box:
         squares = 6.0 * (moments.sum() - 2.0 * moments) / content.amount
         x, y, z = (float(value) for value in 0.5 * np.sqrt(np.maximum(squares, 0.0)))
         sizes = {

@@ -1,4 +1,4 @@
-"""Vocabulary of MJCF: every element with its attributes and children as of MuJoCo 4, and some of earlier versions.
+"""Vocabulary of MJCF: every element with its attributes and children as of MuJoCo 4, and some from earlier versions.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html
 """
@@ -12,7 +12,7 @@ LEFT_OUT = {
     "geom surfacevel": "moving surfaces do not carry bodies along",
     **dict.fromkeys(("joint springyield", "spatial springyield", "fixed springyield"), "springs stay elastic"),
 }
-"""Attributes that are not read although they affect the motion, and the consequence of that."""
+"""Attributes that are not read although they affect the motion, with the consequence."""
 
 _SWITCH, _TRUTH = ("false", "true", "auto"), ("false", "true")
 KEYWORDS = {

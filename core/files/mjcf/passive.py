@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.xml_source import Names, Reader, Tag, local_name
+from core.files.xml_source import Tag, UniqueNames, XmlReader, local_name
 from core.model import WORLD, Body, Force, Frame, Joint, Pose, Sensor
 
 Array = NDArray[np.float64]
@@ -23,7 +23,7 @@ Coefficients = tuple[float, float, float]
 NOTHING: Coefficients = (0.0, 0.0, 0.0)
 
 
-def coefficients(reader: Reader, tag: Tag, attribute: str, where: str) -> Coefficients:
+def read_coefficients(reader: XmlReader, tag: Tag, attribute: str, where: str) -> Coefficients:
     """Return the linear, quadratic and cubic coefficient of an attribute; missing ones are 0."""
     count = len(tag.get(attribute, "").split())
     found = reader.numbers(tag, attribute, min(max(count, 1), 3), (0.0,), where)
@@ -31,9 +31,9 @@ def coefficients(reader: Reader, tag: Tag, attribute: str, where: str) -> Coeffi
     return first, second, third
 
 
-def added_coefficients(one: Coefficients, other: Coefficients, factor: float = 1.0) -> Coefficients:
-    """Return one + factor · other."""
-    first, second, third = (a + factor * b for a, b in zip(one, other, strict=True))
+def add_coefficients(base: Coefficients, added: Coefficients, factor: float = 1.0) -> Coefficients:
+    """Return the coefficients base + factor · added."""
+    first, second, third = (a + factor * b for a, b in zip(base, added, strict=True))
     return first, second, third
 
 
@@ -49,8 +49,8 @@ def damper_law(damping: Coefficients, rate: str = "rate") -> str:
     return _formula_sum((second, f"{rate}*abs({rate})"), (third, f"{rate}*{rate}*{rate}"))
 
 
-def sum_of_laws(*laws: str) -> str | None:
-    """Return the sum of formulas, some of which may be empty; None if all are."""
+def add_laws(*laws: str) -> str | None:
+    """Return the sum of formulas, ignoring empty ones; None if all are empty."""
     return " + ".join(law for law in laws if law) or None
 
 
@@ -58,24 +58,24 @@ def _formula_sum(*terms: tuple[float, str]) -> str:
     return " + ".join(f"({factor!r})*{text}" for factor, text in terms if factor)
 
 
-class Springs(NamedTuple):
-    """Stiffness and damping of a joint; `relaxed` are the coordinates without spring force."""
+class JointSprings(NamedTuple):
+    """Stiffness and damping of a joint; `relaxed` holds the coordinates at which the springs exert no force."""
 
     stiffness: Coefficients
     damping: Coefficients
     relaxed: tuple[float, ...] = ()
 
     @property
-    def nonlinear(self) -> bool:
-        """Return True if stiffness or damping has nonlinear terms, which joints have no fields for."""
+    def has_nonlinear_terms(self) -> bool:
+        """Return True if stiffness or damping has nonlinear terms, for which joints have no fields."""
         return any((*self.stiffness[1:], *self.damping[1:]))
 
 
-class Passive:
+class PassiveForces:
     """Collector of the elements that model passive forces; `names` are those of bodies and frames."""
 
-    def __init__(self, names: Names) -> None:
-        self.names, self.force_names, self.sensor_names = names, Names(), Names()
+    def __init__(self, names: UniqueNames) -> None:
+        self.names, self.force_names, self.sensor_names = names, UniqueNames(), UniqueNames()
         self.forces: list[Force] = []
         self.sensors: list[Sensor] = []
         self.frames: list[Frame] = []
@@ -98,12 +98,12 @@ class Passive:
 
     # ------------------------------------------------------------------------------- joints
 
-    def add_joint_forces(self, joint: Joint, springs: Springs) -> None:
+    def add_joint_forces(self, joint: Joint, springs: JointSprings) -> None:
         """Add forces for the nonlinear terms of a joint's springs and dampers."""
         if joint.info.nq == 1:
             rest = springs.relaxed[0] if springs.relaxed else 0.0
             stretch = f"(length - ({rest!r}))" if rest else "length"
-            law = sum_of_laws(spring_law(springs.stiffness, stretch), damper_law(springs.damping))
+            law = add_laws(spring_law(springs.stiffness, stretch), damper_law(springs.damping))
             self.add_force(joint.name, kind="joint", joint=joint.name, law=law)
             return
         if any(springs.damping[1:]):
@@ -117,7 +117,7 @@ class Passive:
         if joint.kind == "free":
             self._add_translational_forces(joint, springs)
 
-    def _add_rotational_spring(self, joint: Joint, springs: Springs) -> None:
+    def _add_rotational_spring(self, joint: Joint, springs: JointSprings) -> None:
         """Add a torque against the rotation vector from the relaxed orientation, in the child's axes."""
         turn = springs.relaxed[3:] if joint.kind == "free" else joint.a.rotation
         a = self.add_frame(f"{joint.name}_relaxed", joint.parent, Pose(rotation=turn)) if len(turn) else joint.parent
@@ -127,13 +127,13 @@ class Passive:
         self.add_force(
             f"{joint.name}_turn",
             kind="wrench",
-            a=_empty_for_world(joint.parent),
+            a=_frame_or_empty(joint.parent),
             b=joint.child,
             resolve=joint.child,
             torque=torque,
         )
 
-    def _add_translational_forces(self, joint: Joint, springs: Springs) -> None:
+    def _add_translational_forces(self, joint: Joint, springs: JointSprings) -> None:
         """Add forces on the origin of a free body against its displacement and velocity, in world axes."""
         force = ["0"] * 3
         if any(springs.stiffness[1:]):
@@ -148,13 +148,13 @@ class Passive:
 
     # ------------------------------------------------------------------------------- gravity
 
-    def add_gravity_compensation(self, body: Body, part: float, gravity: Sequence[float]) -> None:
+    def add_gravity_compensation(self, body: Body, fraction: float, gravity: Sequence[float]) -> None:
         """Add a force at a body's centre of mass that compensates a fraction of its weight."""
         center = tuple(float(x) for x in body.center_of_mass)
         b = body.name
         if any(center):
             b = self.add_frame(f"{body.name}_com", body.name, Pose(position=center))  # type: ignore[arg-type]
-        lift = tuple(-part * float(body.mass) * g for g in gravity)
+        lift = tuple(-fraction * float(body.mass) * g for g in gravity)
         self.add_force(f"{body.name}_gravcomp", kind="wrench", b=b, force=lift)
 
 
@@ -166,11 +166,11 @@ def _restoring_components(values: Sequence[str], stiffness: Coefficients) -> tup
     return tuple(f"-{value}*({factor})" for value in values)
 
 
-def _empty_for_world(frame: str) -> str:
+def _frame_or_empty(frame: str) -> str:
     return "" if frame == WORLD else frame
 
 
-class Freedom(NamedTuple):
+class MotionAxis(NamedTuple):
     """Motion axis of a joint in the world at the reference values of all joints: the moved body, a rotation axis
     through a point or a direction of translation, and the rotor inertia."""
 
@@ -182,37 +182,37 @@ class Freedom(NamedTuple):
 
 
 def effective_inertia(
-    freedoms: Sequence[Freedom],
+    motion_axes: Sequence[MotionAxis],
     bodies: Sequence[Body],
     poses: Mapping[str, Array],
     parents: Mapping[str, str],
-    wanted: Set[str],
+    joints: Set[str],
 ) -> dict[str, float]:
     """Return the effective inertia of joints at the reference values: the number of degrees of freedom over the sum of
     their diagonal entries of M⁻¹. Joints without a finite one are left out.
 
-    poses : world ← body; parents : body → the body that carries it; wanted : names of joints
+    poses : world ← body; parents : body → the body that carries it; joints : names of joints
     """
-    trees: dict[str, list[Freedom]] = {}
-    for freedom in freedoms:
-        trees.setdefault(_root(freedom.body, parents), []).append(freedom)
+    trees: dict[str, list[MotionAxis]] = {}
+    for freedom in motion_axes:
+        trees.setdefault(_root_body(freedom.body, parents), []).append(freedom)
     carried: dict[str, list[Body]] = {}
     for body in bodies:
         if body.name in poses:
-            carried.setdefault(_root(body.name, parents), []).append(body)
+            carried.setdefault(_root_body(body.name, parents), []).append(body)
     found: dict[str, float] = {}
     for root, own in trees.items():
-        if wanted & {freedom.joint for freedom in own}:
-            found |= _inertia_in_tree(own, carried.get(root, []), poses, parents)
-    return {joint: inertia for joint, inertia in found.items() if joint in wanted}
+        if joints & {freedom.joint for freedom in own}:
+            found |= _effective_inertia_in_tree(own, carried.get(root, []), poses, parents)
+    return {joint: inertia for joint, inertia in found.items() if joint in joints}
 
 
-def _inertia_in_tree(
-    freedoms: Sequence[Freedom], bodies: Sequence[Body], poses: Mapping[str, Array], parents: Mapping[str, str]
+def _effective_inertia_in_tree(
+    motion_axes: Sequence[MotionAxis], bodies: Sequence[Body], poses: Mapping[str, Array], parents: Mapping[str, str]
 ) -> dict[str, float]:
     """Return the effective inertia of each joint of one kinematic tree."""
     with np.errstate(over="ignore", invalid="ignore"):  # sizes of files may have any exponent
-        M = _mass_matrix(freedoms, bodies, poses, parents)
+        M = _mass_matrix(motion_axes, bodies, poses, parents)
     if not np.isfinite(M).all():
         return {}
     try:
@@ -220,19 +220,19 @@ def _inertia_in_tree(
     except np.linalg.LinAlgError:
         return {}
     sums: dict[str, list[float]] = {}
-    for freedom, weight in zip(freedoms, weights, strict=True):
+    for freedom, weight in zip(motion_axes, weights, strict=True):
         sums.setdefault(freedom.joint, []).append(float(weight))
     return {joint: len(each) / sum(each) for joint, each in sums.items() if 0.0 < sum(each) < math.inf}
 
 
 def _mass_matrix(
-    freedoms: Sequence[Freedom], bodies: Sequence[Body], poses: Mapping[str, Array], parents: Mapping[str, str]
+    motion_axes: Sequence[MotionAxis], bodies: Sequence[Body], poses: Mapping[str, Array], parents: Mapping[str, str]
 ) -> Array:
-    """Return M (n, n) of the freedoms of a tree."""
-    M = np.diag([freedom.armature for freedom in freedoms]).astype(float)
-    axes = np.array([freedom.axis for freedom in freedoms], dtype=float)
-    rotates = np.array([freedom.point is not None for freedom in freedoms])
-    points = np.array([np.zeros(3) if freedom.point is None else freedom.point for freedom in freedoms])
+    """Return the mass matrix M (n, n) of the motion axes of a tree."""
+    M = np.diag([freedom.armature for freedom in motion_axes]).astype(float)
+    axes = np.array([freedom.axis for freedom in motion_axes], dtype=float)
+    rotates = np.array([freedom.point is not None for freedom in motion_axes])
+    points = np.array([np.zeros(3) if freedom.point is None else freedom.point for freedom in motion_axes])
     for body in bodies:
         I = body.inertia
         own = np.array([[I.ixx, I.ixy, I.ixz], [I.ixy, I.iyy, I.iyz], [I.ixz, I.iyz, I.izz]], dtype=float)
@@ -241,7 +241,7 @@ def _mass_matrix(
         X = poses[body.name]
         center = X[:3, :3] @ np.array(body.center_of_mass, dtype=float) + X[:3, 3]
         carriers = set(_carrying_bodies(body.name, parents))
-        moving = np.flatnonzero([freedom.body in carriers for freedom in freedoms])
+        moving = np.flatnonzero([freedom.body in carriers for freedom in motion_axes])
         turn = axes[moving] * rotates[moving, None]
         shift = np.where(rotates[moving, None], np.cross(axes[moving], center - points[moving]), axes[moving])
         tensor = X[:3, :3] @ own @ X[:3, :3].T
@@ -249,8 +249,8 @@ def _mass_matrix(
     return M
 
 
-def _root(body: str, parents: Mapping[str, str]) -> str:
-    """Return the first body of the tree in which a body is."""
+def _root_body(body: str, parents: Mapping[str, str]) -> str:
+    """Return the first body of the tree that contains a body."""
     *_, root = _carrying_bodies(body, parents) if body in parents else (body,)
     return root
 
@@ -268,10 +268,10 @@ class Rotor(NamedTuple):
     damping: Coefficients = NOTHING
 
 
-class Rotors:
+class ActuatorRotors:
     """Rotors by the names of joints and tendons in the file."""
 
-    def __init__(self, reader: Reader, root: Tag) -> None:
+    def __init__(self, reader: XmlReader, root: Tag) -> None:
         self.joints: dict[str, Rotor] = {}
         self.tendons: dict[str, Rotor] = {}
         self.count = 0
@@ -281,10 +281,10 @@ class Rotors:
                     self.count += 1
                     self._add_actuator(reader, tag)
 
-    def _add_actuator(self, reader: Reader, tag: Tag) -> None:
+    def _add_actuator(self, reader: XmlReader, tag: Tag) -> None:
         where = f"{local_name(tag)} '{tag.get('name', '')}'".replace(" ''", "")
         armature = reader.number(tag, "armature", 0.0, where)
-        damping = coefficients(reader, tag, "damping", where)
+        damping = read_coefficients(reader, tag, "damping", where)
         if not (armature or any(damping)):
             return
         words = tag.get("gear", "1").split()
@@ -293,4 +293,4 @@ class Rotors:
         joint = tag.get("joint") or tag.get("jointinparent")
         driven, name = (self.joints, joint) if joint else (self.tendons, tag.get("tendon", ""))
         before = driven.get(name, Rotor())
-        driven[name] = Rotor(before.armature + square * armature, added_coefficients(before.damping, damping, square))
+        driven[name] = Rotor(before.armature + square * armature, add_coefficients(before.damping, damping, square))

@@ -17,29 +17,29 @@ from scipy.spatial.transform import Rotation
 
 from core.errors import FileError, ModelError
 from core.files.foreign import wrong_root_error
-from core.files.mjcf.defaults import Defaults, Settings, bounds_of
-from core.files.mjcf.equalities import Equalities
+from core.files.mjcf.defaults import CompilerSettings, DefaultClasses, read_bounds
+from core.files.mjcf.equalities import EqualityReader
 from core.files.mjcf.frames import expand_frames
-from core.files.mjcf.geoms import Geom, Geoms, pose_of
-from core.files.mjcf.includes import Includes, MjcfReader
+from core.files.mjcf.geoms import Geom, GeomReader, pose_from_matrix
+from core.files.mjcf.includes import IncludeExpander, MjcfReader
 from core.files.mjcf.meshes import FARTHEST
 from core.files.mjcf.passive import (
     NOTHING,
-    Freedom,
-    Passive,
+    ActuatorRotors,
+    JointSprings,
+    MotionAxis,
+    PassiveForces,
     Rotor,
-    Rotors,
-    Springs,
-    added_coefficients,
-    coefficients,
+    add_coefficients,
     effective_inertia,
+    read_coefficients,
 )
-from core.files.mjcf.schema import LeftOut, check_free_joints, check_names, check_words
-from core.files.mjcf.tendons import Places, Tendons
-from core.files.source import Options, Reading, Source
-from core.files.xml_source import Names, Tag, local_name, parse_xml
+from core.files.mjcf.schema import LeftOutElements, check_free_joints, check_names, check_vocabulary
+from core.files.mjcf.tendons import TendonReader, TendonSites
+from core.files.source import ReadOptions, ReadResult, Source
+from core.files.xml_source import Tag, UniqueNames, local_name, parse_xml
 from core.model import WORLD, Body, Frame, Gravity, Joint, Limit, Model, World
-from core.numerics.spatial.rotation import normalised
+from core.numerics.spatial.rotation import unit_vector
 
 Matrix = NDArray[np.float64]
 
@@ -48,16 +48,16 @@ _MADE_ELSEWHERE = ("attach", "composite", "flexcomp")
 _SOFTNESS = ("solreflimit", "solimplimit", "solref", "solimp", "margin")
 
 
-def read_mjcf(source: Source, options: Options) -> Reading:
-    """The model of an MJCF text. Raises FileError naming file, line, component."""
-    root, findings = parse_xml(source, forgiving=True)
+def read_mjcf(source: Source, options: ReadOptions) -> ReadResult:
+    """Return the model of an MJCF text. Raises FileError naming file, line and component."""
+    root, findings = parse_xml(source, recover=True)
     if local_name(root) != "mujoco":
         raise wrong_root_error(root, "mujoco", "an MJCF file", source)
-    includes = Includes(source)
-    build = _MjcfConverter(includes.with_includes_replaced(root, source), source, options)
+    includes = IncludeExpander(source)
+    build = _MjcfConverter(includes.expand_includes(root, source), source, options)
     build.reader.findings += findings + includes.findings
     try:
-        return build.reading()
+        return build.convert()
     except ModelError as error:
         raise FileError(error.what, where=error.where, remedy=error.remedy, file=source.file) from None
 
@@ -65,30 +65,30 @@ def read_mjcf(source: Source, options: Options) -> Reading:
 class _MjcfConverter:
     """Parser that converts an MJCF file in one pass."""
 
-    def __init__(self, root: Tag, source: Source, options: Options) -> None:
+    def __init__(self, root: Tag, source: Source, options: ReadOptions) -> None:
         self.root, self.source = root, source
         self.reader = MjcfReader(source.file)
-        check_words(self.reader, root)
-        Defaults(self.reader, root).apply(root)
-        self.settings = Settings(self.reader, root)
+        check_vocabulary(self.reader, root)
+        DefaultClasses(self.reader, root).apply(root)
+        self.settings = CompilerSettings(self.reader, root)
         expand_frames(root, self.reader, self.settings)
         check_names(self.reader, root)
         check_free_joints(self.reader, root)
-        self.geoms = Geoms(self.reader, self.settings, options, root)
-        self.rotors = Rotors(self.reader, root)
-        self.left_out = LeftOut(self.reader)
-        self.frame_names, self.joint_names = Names([WORLD]), Names()
+        self.geoms = GeomReader(self.reader, self.settings, options, root)
+        self.rotors = ActuatorRotors(self.reader, root)
+        self.left_out = LeftOutElements(self.reader)
+        self.frame_names, self.joint_names = UniqueNames([WORLD]), UniqueNames()
         worlds = self.reader.children(root, "worldbody")
         bodies = [tag for world in worlds for tag in self._body_tags_below(world)]
         self.body_names: dict[Tag, str] = {
             tag: self.frame_names.add(tag.get("name") or f"body{number}") for number, tag in enumerate(bodies, 1)
         }
         """Bodies come first: a site of the same name, which MJCF allows, is the one that is renamed."""
-        self.passive = Passive(self.frame_names)
+        self.passive = PassiveForces(self.frame_names)
         self.bodies: list[Body] = []
         self.frames: list[Frame] = []
         self.joints: list[Joint] = []
-        self.springs: dict[str, Springs] = {}
+        self.springs: dict[str, JointSprings] = {}
         """Of each joint."""
         self.poses: dict[str, Matrix] = {WORLD: np.eye(4)}
         self.relaxed_poses: dict[str, Matrix] = {WORLD: np.eye(4)}
@@ -100,30 +100,30 @@ class _MjcfConverter:
         self.references: dict[str, float] = {}
         self.relaxed: dict[str, float] = {}
         """Values of each joint with one coordinate: where the machine starts, where springs are relaxed."""
-        self.freedoms: list[Freedom] = []
+        self.freedoms: list[MotionAxis] = []
         self.timed: dict[str, tuple[float, float]] = {}
         """Time constant and damping ratio of the springs of joints that give them so."""
         self.mimic = options.mimic
 
-    def _body_tags_below(self, above: Tag) -> Iterator[Tag]:
+    def _body_tags_below(self, parent: Tag) -> Iterator[Tag]:
         """Yield all bodies below a body or the world; elements where no body is allowed are ignored."""
-        for tag in self.reader.children(above, "body"):
+        for tag in self.reader.children(parent, "body"):
             yield tag
             yield from self._body_tags_below(tag)
 
-    def reading(self) -> Reading:
+    def convert(self) -> ReadResult:
         for world in self.reader.children(self.root, "worldbody"):
             self._read_world(world)
-        bodies = self.geoms.scaled_to_total_mass(self.bodies)
+        bodies = self.geoms.scale_to_total_mass(self.bodies)
         self._set_spring_dampers(bodies)
         for joint in self.joints:
-            if joint.name in self.springs and self.springs[joint.name].nonlinear:
+            if joint.name in self.springs and self.springs[joint.name].has_nonlinear_terms:
                 self.passive.add_joint_forces(joint, self.springs[joint.name])
         gravity = self._read_gravity()
         self._compensate_gravity(bodies, gravity)
-        equalities = Equalities(self.reader, self._known_names(), self.poses, self.frames, self.references)
+        equalities = EqualityReader(self.reader, self._names_by_kind(), self.poses, self.frames, self.references)
         drivers = []
-        if not self.settings.off("equality"):
+        if not self.settings.is_disabled("equality"):
             for section in self.reader.children(self.root, "equality"):
                 equalities.read(section, self.joints, self.joint_names, self.mimic)
             drivers = equalities.drivers
@@ -141,9 +141,9 @@ class _MjcfConverter:
             drivers=tuple(drivers),
             origin=self.source.file,
         )
-        return Reading(model, tuple(self.reader.findings))
+        return ReadResult(model, tuple(self.reader.findings))
 
-    def _known_names(self) -> dict[str, dict[str, str]]:
+    def _names_by_kind(self) -> dict[str, dict[str, str]]:
         """Return the model's names for the file's names, by kind; "lost" lists kinds of elements whose bodies are not
         read."""
         bodies = {tag.get("name"): name for tag, name in self.body_names.items() if tag.get("name")}
@@ -157,16 +157,18 @@ class _MjcfConverter:
         for option in self.reader.children(self.root, "option"):
             vector = self.reader.vector(option, "gravity", vector, "option")
             fluid = any(self.reader.number(option, key, 0.0, "option") for key in ("density", "viscosity"))
-            if fluid and not self.settings.off("passive"):
+            if fluid and not self.settings.is_disabled("passive"):
                 text = "The drag of a fluid (density, viscosity) is not read."
-                self.reader.note(option, "warning", text, "Add forces with formulas of speeds.", field="fluid")
+                self.reader.add_finding(option, "warning", text, "Add forces with formulas of speeds.", field="fluid")
         return (
-            Gravity(acceleration=vector) if any(vector) and not self.settings.off("gravity") else Gravity(kind="none")
+            Gravity(acceleration=vector)
+            if any(vector) and not self.settings.is_disabled("gravity")
+            else Gravity(kind="none")
         )
 
     def _compensate_gravity(self, bodies: list[Body], gravity: Gravity) -> None:
         """Add forces for gravity compensation."""
-        if gravity.kind == "none" or self.settings.off("passive"):
+        if gravity.kind == "none" or self.settings.is_disabled("passive"):
             return
         table = {body.name: body for body in bodies}
         for tag, name in self.body_names.items():
@@ -175,8 +177,8 @@ class _MjcfConverter:
                 self.passive.add_gravity_compensation(table[name], part, [float(x) for x in gravity.acceleration])
 
     def _read_tendons(self) -> None:
-        places = Places(self.sites, self.joint_of, self._relaxed_position, self.relaxed, self._carrying_bodies)
-        tendons = Tendons(self.reader, self.settings, places, self.passive, self.rotors.tendons)
+        places = TendonSites(self.sites, self.joint_of, self._relaxed_position, self.relaxed, self._carrying_bodies)
+        tendons = TendonReader(self.reader, self.settings, places, self.passive, self.rotors.tendons)
         for section in self.reader.children(self.root, "tendon"):
             tendons.read(section)
             self.left_out.add("tendon limits", section, tendons.bound)
@@ -200,13 +202,13 @@ class _MjcfConverter:
 
     def _report_left_out(self) -> None:
         """Report the content that is not read."""
-        if not self.settings.off("actuation"):
+        if not self.settings.is_disabled("actuation"):
             for section in self.reader.children(self.root, "actuator"):
                 self.left_out.add("actuators", section, sum(1 for tag in section if local_name(tag)))
-        if self.settings.off("contact") or self.left_out.counts["contacts"] < 2:
+        if self.settings.is_disabled("contact") or self.left_out.counts["contacts"] < 2:
             self.left_out.counts.pop("contacts", None)
-        self.left_out.add_sections(self.root)
-        self.left_out.report()
+        self.left_out.count_unread_sections(self.root)
+        self.left_out.report_findings()
 
     # ------------------------------------------------------------------------------- bodies
 
@@ -229,7 +231,7 @@ class _MjcfConverter:
                 self._read_site(child, name)
             elif kind in _MADE_ELSEWHERE:
                 text = f"<{kind}> is not read; the elements that it creates are left out."
-                self.reader.note(child, "warning", text, "Save the compiled model with MuJoCo and open that.")
+                self.reader.add_finding(child, "warning", text, "Save the compiled model with MuJoCo and open that.")
 
     def _read_site(self, tag: Tag, parent: str) -> None:
         given = tag.get("name", "")
@@ -238,9 +240,11 @@ class _MjcfConverter:
         self.sites[given] = name
         if name != given:
             why = "a body or frame already has this name" if taken else "this is not a valid name"
-            self.reader.note(tag, "hint", f"The site '{given}' is called '{name}' here: {why}.", "", ("frames", name))
+            self.reader.add_finding(
+                tag, "hint", f"The site '{given}' is called '{name}' here: {why}.", "", ("frames", name)
+            )
         pose = self.settings.pose(tag, f"site '{given}'")
-        self.frames.append(Frame(name=name, parent=parent, pose=pose_of(pose)))
+        self.frames.append(Frame(name=name, parent=parent, pose=pose_from_matrix(pose)))
 
     def _read_body(self, tag: Tag, parent: str) -> None:
         name = self.body_names[tag]
@@ -249,7 +253,7 @@ class _MjcfConverter:
         self.poses[name] = self.poses[parent] @ placement
         self.relaxed_poses[name] = self.relaxed_poses[parent] @ placement
         geoms = self._read_geoms(tag, name)
-        fields = self.geoms.mass_fields(tag, name, geoms)
+        fields = self.geoms.read_mass_fields(tag, name, geoms)
         carriers = self._read_joints(tag, name, parent, placement)
         self.bodies += [Body(name=carrier) for carrier in carriers]
         shapes = tuple(geom.shape for geom in geoms if geom.shape is not None)
@@ -270,7 +274,7 @@ class _MjcfConverter:
         tags = [child for child in tag if local_name(child) in ("joint", "freejoint")]
         if not tags:
             joint = Joint(
-                name=self.joint_names.add(name), kind="fixed", parent=parent, child=name, a=pose_of(placement)
+                name=self.joint_names.add(name), kind="fixed", parent=parent, child=name, a=pose_from_matrix(placement)
             )
             self.joints.append(joint)
             return []
@@ -294,38 +298,42 @@ class _MjcfConverter:
         if word == "free":
             position, quaternion = placement[:3, 3], Rotation.from_matrix(placement[:3, :3]).as_quat()
             fields["rest"] = tuple(float(x) for x in (*position, *quaternion))
-            self._note_alignment(tag, name)
+            self._report_alignment(tag, name)
         else:
             shift = np.eye(4)
             shift[:3, 3] = self.reader.numbers(tag, "pos", 3, (0.0, 0.0, 0.0), f"joint '{name}'")
-            fields["b"] = pose_of(shift)
-            back = self._read_ball(tag) if word == "ball" else self._set_axis_and_limits(tag, word, name, fields, body)
-            fields["a"] = pose_of(placement @ shift @ back)
-        self._set_resistance(tag, given, fields)
+            fields["b"] = pose_from_matrix(shift)
+            back = (
+                self._read_ball_rotation(tag)
+                if word == "ball"
+                else self._set_axis_and_limits(tag, word, name, fields, body)
+            )
+            fields["a"] = pose_from_matrix(placement @ shift @ back)
+        self._set_passive_forces(tag, given, fields)
         self._record_motion_axes(tag, word, fields, body)
         self.joints.append(Joint(**fields))
 
-    def _note_alignment(self, tag: Tag, name: str) -> None:
+    def _report_alignment(self, tag: Tag, name: str) -> None:
         body = tag.getparent()
         alone = not self.reader.children(body, "body") and sum("joint" in local_name(each) for each in body) == 1
         wanted = tag.get("align", "auto")
         if alone and (wanted == "true" or (wanted == "auto" and self.settings.aligns_free)):
             text = "Its coordinates are those of the body's frame, not of its principal axes (align)."
-            self.reader.note(tag, "warning", text, "", ("joints", name), "align")
+            self.reader.add_finding(tag, "warning", text, "", ("joints", name), "align")
 
-    def _read_ball(self, tag: Tag) -> Matrix:
-        limits = bounds_of(self.reader, self.settings, tag, "range", "limited", "joint")
-        if limits is not None and not self.settings.off("limit"):
+    def _read_ball_rotation(self, tag: Tag) -> Matrix:
+        limits = read_bounds(self.reader, self.settings, tag, "range", "limited", "joint")
+        if limits is not None and not self.settings.is_disabled("limit"):
             self.left_out.add("cones", tag)
         return np.eye(4)
 
-    def _set_resistance(self, tag: Tag, given: str, fields: dict[str, Any]) -> None:
+    def _set_passive_forces(self, tag: Tag, joint_name: str, fields: dict[str, Any]) -> None:
         """Set rotor inertia, damping, dry friction and spring of a joint; <freejoint> has none."""
-        off, where = self.settings.off, f"joint '{fields['name']}'"
-        rotor = self.rotors.joints.get(given, Rotor())
+        off, where = self.settings.is_disabled, f"joint '{fields['name']}'"
+        rotor = self.rotors.joints.get(joint_name, Rotor())
         stiffness, damping, armature, friction = NOTHING, NOTHING, 0.0, 0.0
         if local_name(tag) == "joint":
-            stiffness, damping = (coefficients(self.reader, tag, key, where) for key in ("stiffness", "damping"))
+            stiffness, damping = (read_coefficients(self.reader, tag, key, where) for key in ("stiffness", "damping"))
             armature, friction = (self.reader.number(tag, key, 0.0, where) for key in ("armature", "frictionloss"))
             if tag.get("springdamper") is not None:
                 time, ratio = self.reader.numbers(tag, "springdamper", 2, None, where)
@@ -333,13 +341,13 @@ class _MjcfConverter:
                     if not (1.0 / FARTHEST <= time <= FARTHEST and 1.0 / FARTHEST <= ratio <= FARTHEST):
                         raise self.reader.error(
                             tag,
-                            "No spring and damper have such a time and ratio.",
+                            "No spring and damper correspond to this time constant and damping ratio.",
                             f"{where}, springdamper",
                             "Use e.g. 1 1.",
                         )
                     self.timed[fields["name"]] = time, ratio
         stiffness = NOTHING if off("spring") else stiffness
-        damping = NOTHING if off("damper") else added_coefficients(damping, rotor.damping)
+        damping = NOTHING if off("damper") else add_coefficients(damping, rotor.damping)
         fields["armature"] = armature + rotor.armature
         fields["friction"] = 0.0 if off("frictionloss") else friction
         fields["stiffness"], fields["damping"] = stiffness[0], damping[0]
@@ -349,12 +357,13 @@ class _MjcfConverter:
             sprung = stiffness[0] != 0.0 or fields["name"] in self.timed
             if sprung and relaxed != fields.get("rest", (0.0,)):
                 fields["spring_rest"] = relaxed
-        self.springs[fields["name"]] = Springs(stiffness, damping, relaxed)
+        self.springs[fields["name"]] = JointSprings(stiffness, damping, relaxed)
 
-    def _set_axis_and_limits(self, tag: Tag, word: str, name: str, fields: dict[str, Any], body: str) -> Matrix:
-        """Set axis, limits and initial value of a hinge or slide; return the motion by −ref for its frame a."""
+    def _set_axis_and_limits(self, tag: Tag, kind: str, name: str, fields: dict[str, Any], body: str) -> Matrix:
+        """Set axis, limits and initial value of a hinge or slide; return the (4, 4) motion by −ref that frame a has to
+        include."""
         where = f"joint '{name}'"
-        angle = self.settings.angle if word == "hinge" else float
+        angle = self.settings.angle_in_radians if kind == "hinge" else float
         axis = self.reader.vector(tag, "axis", (0.0, 0.0, 1.0), where)
         if not any(axis):
             raise self.reader.error(tag, "An axis of length zero has no direction.", f"{where}, axis", "Use 0 0 1.")
@@ -364,40 +373,40 @@ class _MjcfConverter:
         if reference:
             fields["rest"] = (reference,)
         bounds = self._motor_effort(tag, where)
-        limits = bounds_of(self.reader, self.settings, tag, "range", "limited", where)
-        if limits is not None and not self.settings.off("limit"):
+        limits = read_bounds(self.reader, self.settings, tag, "range", "limited", where)
+        if limits is not None and not self.settings.is_disabled("limit"):
             bounds |= {"lower": angle(limits[0]), "upper": angle(limits[1])}
             self.left_out.add("soft stops", tag, int(any(tag.get(key) is not None for key in _SOFTNESS)))
         if bounds:
             fields["limits"] = (Limit(**bounds),)
-        unit = np.array(normalised(axis))
+        unit = np.array(unit_vector(axis))
         position = np.array(self.reader.numbers(tag, "pos", 3, (0.0, 0.0, 0.0), where))
-        away = _joint_motion(word, unit, relaxed - reference)
+        away = _joint_motion(kind, unit, relaxed - reference)
         away[:3, 3] += position - away[:3, :3] @ position
         self.relaxed_poses[body] = self.relaxed_poses[body] @ away
-        return _joint_motion(word, unit, -reference)
+        return _joint_motion(kind, unit, -reference)
 
     def _motor_effort(self, tag: Tag, where: str) -> dict[str, Any]:
         """Return the largest force of a joint's motors together."""
-        limits = bounds_of(self.reader, self.settings, tag, "actuatorfrcrange", "actuatorfrclimited", where)
+        limits = read_bounds(self.reader, self.settings, tag, "actuatorfrcrange", "actuatorfrclimited", where)
         if limits is None:
             return {}
         low, high = limits
         self.left_out.add("one-sided motors", tag, int(low != -high))
         return {"effort": max(abs(low), abs(high))}
 
-    def _record_motion_axes(self, tag: Tag, word: str, fields: dict[str, Any], body: str) -> None:
+    def _record_motion_axes(self, tag: Tag, kind: str, fields: dict[str, Any], body: str) -> None:
         """Record the motion axes of a joint in the world at the reference values."""
         X, name, armature = self.poses[body], fields["name"], fields["armature"]
-        axes = [X[:3, :3] @ normalised(fields["axis"])] if "axis" in fields else list(X[:3, :3].T)
+        axes = [X[:3, :3] @ unit_vector(fields["axis"])] if "axis" in fields else list(X[:3, :3].T)
         position = np.zeros(3)
-        if word != "free":
+        if kind != "free":
             position = np.array(self.reader.numbers(tag, "pos", 3, (0.0, 0.0, 0.0), f"joint '{name}'"))
         at = X[:3, :3] @ position + X[:3, 3]
-        if word != "slide":
-            self.freedoms += [Freedom(name, body, np.asarray(axis), at, armature) for axis in axes]
-        if word in ("slide", "free"):
-            self.freedoms += [Freedom(name, body, np.asarray(axis), None, armature) for axis in axes]
+        if kind != "slide":
+            self.freedoms += [MotionAxis(name, body, np.asarray(axis), at, armature) for axis in axes]
+        if kind in ("slide", "free"):
+            self.freedoms += [MotionAxis(name, body, np.asarray(axis), None, armature) for axis in axes]
 
     def _set_spring_dampers(self, bodies: list[Body]) -> None:
         """Set springs and dampers given by time constants and damping ratios."""
@@ -408,15 +417,15 @@ class _MjcfConverter:
             if joint.name not in self.timed or joint.name not in felt:
                 continue
             time, ratio = self.timed[joint.name]
-            stiffness = 0.0 if self.settings.off("spring") else felt[joint.name] / (time * ratio) ** 2
-            own = 0.0 if self.settings.off("damper") else 2.0 * felt[joint.name] / time
+            stiffness = 0.0 if self.settings.is_disabled("spring") else felt[joint.name] / (time * ratio) ** 2
+            own = 0.0 if self.settings.is_disabled("damper") else 2.0 * felt[joint.name] / time
             self.joints[k] = dataclasses.replace(joint, stiffness=stiffness, damping=own)
 
 
-def _joint_motion(word: str, axis: Matrix, amount: float) -> Matrix:
+def _joint_motion(kind: str, axis: Matrix, amount: float) -> Matrix:
     """Return the (4, 4) motion of a hinge or slide by an amount."""
     matrix = np.eye(4)
-    if word == "hinge":
+    if kind == "hinge":
         matrix[:3, :3] = Rotation.from_rotvec(amount * axis).as_matrix() if amount else np.eye(3)
     else:
         matrix[:3, 3] = amount * axis

@@ -1,5 +1,5 @@
-"""Checks of an MJCF file: words, values and references that MuJoCo rejects are noted where the reader ignores them, and
-unsupported content by its effect on the motion.
+"""Check of an MJCF file: words, values and references that MuJoCo would reject are reported where the reader ignores
+them; unsupported content is reported with its effect on the motion.
 
 A finding's `field` is the word of the file, so that comparisons of motions know which differences it explains.
 https://mujoco.readthedocs.io/en/stable/XMLreference.html
@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from core.errors import near_misses
+from core.errors import suggest_names
 from core.files.mjcf.defaults import ACTUATORS, ORIENTATIONS
 from core.files.mjcf.mjcf_words import KEYWORDS, LEFT_OUT, VOCABULARY
-from core.files.mjcf.schema_needs import check_needs, parent_name
-from core.files.vocabulary import report, report_missing, report_texts
-from core.files.xml_source import Reader, Tag, local_name
+from core.files.mjcf.schema_needs import check_required_content, parent_name
+from core.files.vocabulary import report_elements_with_text, report_missing_attributes, report_unknown_words
+from core.files.xml_source import Tag, XmlReader, local_name
 from core.model.validation.findings import Severity
 
 _REFUSED = ("include file", "replicate count", "inertial mass")
-"""Attributes whose absence the reader itself rejects."""
+"""Attributes whose absence the reader itself reports as an error."""
 _INSTEAD = {
     "inertial pos": "the centre of mass is taken at the body's origin",
     "joint joint1": "the coupling is left out",
@@ -31,46 +31,51 @@ _INSTEAD = {
 }
 
 
-def check_words(reader: Reader, root: Tag) -> None:
-    """Note unknown words, missing attributes, invalid keywords, and known attributes that are not read; to be called
+def check_vocabulary(reader: XmlReader, root: Tag) -> None:
+    """Report unknown words, missing attributes, invalid keywords, and known attributes that are not read. To be called
     before defaults are applied."""
-    report(reader, VOCABULARY, root, lambda _: "warning")
-    report_missing(reader, VOCABULARY, root, _INSTEAD)
-    report_texts(reader, VOCABULARY, root)
+    report_unknown_words(reader, VOCABULARY, root, lambda _: "warning")
+    report_missing_attributes(reader, VOCABULARY, root, _INSTEAD)
+    report_elements_with_text(reader, VOCABULARY, root)
     _check_keywords(reader, root)
-    check_needs(reader, root)
+    check_required_content(reader, root)
     _check_rotations(reader, root)
     _report_left_out(reader, root)
 
 
-def check_free_joints(reader: Reader, root: Tag) -> None:
-    """Note free joints below other bodies; to be called after all copies are made."""
+def check_free_joints(reader: XmlReader, root: Tag) -> None:
+    """Report free joints of bodies inside other bodies. To be called after all copies are made."""
     for world in reader.children(root, "worldbody"):
         for body in world.iter():
             if local_name(body) == "body":
-                _check_free_joint(reader, body, inner=body.getparent() is not world)
+                _check_free_joint(reader, body, is_nested=body.getparent() is not world)
 
 
-def _check_free_joint(reader: Reader, body: Tag, inner: bool) -> None:
+def _check_free_joint(reader: XmlReader, body: Tag, is_nested: bool) -> None:
     """Check that a free joint is its body's only joint and that the body is in the world, as MuJoCo requires."""
     joints = [tag for tag in body if local_name(tag) in ("joint", "freejoint")]
     free = [tag for tag in joints if local_name(tag) == "freejoint" or tag.get("type") == "free"]
-    if free and (inner or len(joints) > 1):
-        why = "below another body" if inner else "together with other joints"
+    if free and (is_nested or len(joints) > 1):
+        why = "below another body" if is_nested else "together with other joints"
         text = f"A free joint {why} is refused by MuJoCo; here the body moves freely relative to its parent."
-        reader.note(free[0], "warning", text, "Move the body into <worldbody>, without other joints.", field="free")
+        reader.add_finding(
+            free[0], "warning", text, "Move the body into <worldbody>, without other joints.", field="free"
+        )
 
 
-def _check_rotations(reader: Reader, root: Tag) -> None:
+def _check_rotations(reader: XmlReader, root: Tag) -> None:
     """Check that an element's rotation is given by one attribute only."""
     turned = [tag for tag in root.iter() if sum(word in tag.attrib for word in ORIENTATIONS) > 1]
     if turned:
         words = [word for word in ORIENTATIONS if word in turned[0].attrib]
-        text = f"<{local_name(turned[0])}> is turned by {' and '.join(words)}; the first counts, MuJoCo refuses that."
-        reader.note(turned[0], "warning", text, "Keep one of them.", field=words[1])
+        text = (
+            f"<{local_name(turned[0])}> has its rotation given by {' and '.join(words)}; the first is used here, "
+            f"MuJoCo refuses that."
+        )
+        reader.add_finding(turned[0], "warning", text, "Keep one of them.", field=words[1])
 
 
-def _check_keywords(reader: Reader, root: Tag) -> None:
+def _check_keywords(reader: XmlReader, root: Tag) -> None:
     seen = set()
     for tag in root.iter():
         element = local_name(tag)
@@ -81,16 +86,16 @@ def _check_keywords(reader: Reader, root: Tag) -> None:
                 allowed is None
                 or value in allowed
                 or key in seen
-                or word not in VOCABULARY.rule(parent_name(tag), element).attributes
+                or word not in VOCABULARY.find_rule(parent_name(tag), element).attributes
             ):
                 continue
             seen.add(key)
             text = f"'{value[:40]}' is not a valid value of '{word}' in <{element}>; it is ignored."
-            reader.note(tag, "warning", text, near_misses(value, allowed), field=word)
+            reader.add_finding(tag, "warning", text, suggest_names(value, allowed), field=word)
             del tag.attrib[word]
 
 
-def _report_left_out(reader: Reader, root: Tag) -> None:
+def _report_left_out(reader: XmlReader, root: Tag) -> None:
     first: dict[str, Tag] = {}
     counts: Counter[str] = Counter()
     for tag in root.iter():
@@ -102,7 +107,9 @@ def _report_left_out(reader: Reader, root: Tag) -> None:
     for key, number in counts.items():
         element, word = key.split()
         times = f" ({number} times)" if number > 1 else ""
-        reader.note(first[key], "warning", f"'{word}' of <{element}> is not read{times}: {LEFT_OUT[key]}.", field=word)
+        reader.add_finding(
+            first[key], "warning", f"'{word}' of <{element}> is not read{times}: {LEFT_OUT[key]}.", field=word
+        )
 
 
 _WORDS: dict[str, tuple[Severity, str, str]] = {
@@ -155,21 +162,21 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
 }
 
 
-class LeftOut:
-    """Counts of unsupported elements by kind, each reported once with its first location."""
+class LeftOutElements:
+    """Counts of unsupported elements by kind; each kind is reported once, at its first location."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: XmlReader) -> None:
         self.reader = reader
         self.counts: Counter[str] = Counter()
         self.first: dict[str, Tag] = {}
 
-    def add(self, word: str, tag: Tag, number: int = 1) -> None:
+    def add(self, kind: str, tag: Tag, count: int = 1) -> None:
         """Count elements of a kind."""
-        if number:
-            self.counts[word] += number
-            self.first.setdefault(word, tag)
+        if count:
+            self.counts[kind] += count
+            self.first.setdefault(kind, tag)
 
-    def add_sections(self, root: Tag) -> None:
+    def count_unread_sections(self, root: Tag) -> None:
         """Count the elements of sections that are not read."""
         words = {"contact": "pairs", "sensor": "sensors", "keyframe": "keyframes", "deformable": "flexes"}
         words |= {"custom": "notes", "extension": "plugins"}
@@ -177,20 +184,20 @@ class LeftOut:
             if (word := words.get(local_name(section))) is not None:
                 self.add(word, section, sum(1 for child in section if local_name(child)))
 
-    def report(self) -> None:
+    def report_findings(self) -> None:
         """Report the findings."""
         for word, number in self.counts.items():
             severity, text, remedy = _WORDS[word]
-            self.reader.note(self.first[word], severity, text.format(n=number), remedy, field=word)
+            self.reader.add_finding(self.first[word], severity, text.format(n=number), remedy, field=word)
 
 
 _OWN_NAMES = {"freejoint": "joint", "spatial": "tendon", "fixed": "tendon"}
 _NAMED = ("body", "joint", "geom", "site", "camera", "light", "mesh", "material", "texture", "hfield", "tendon")
 """Kinds of elements whose names must be unique."""
 _FILED = ("mesh", "texture", "hfield")
-"""Elements that take the name of their file if they have none."""
+"""Elements that are named after their file if they have no name."""
 _MAKERS = ("attach", "composite", "flexcomp", "skin", "model", "plugin")
-"""Elements that create further named or sized elements."""
+"""Elements that create further elements with names or sizes."""
 _ACTS_ON = dict.fromkeys(("site", "refsite", "slidersite", "cranksite"), "site")
 _ACTS_ON |= {"joint": "joint", "jointinparent": "joint", "tendon": "tendon", "body": "body"}
 _SENSES = {word: word for word in ("site", "joint", "tendon", "actuator", "body", "camera", "geom", "mesh")}
@@ -224,18 +231,18 @@ _SIZES = {"hinge": (1, 1), "slide": (1, 1), "ball": (4, 3), "free": (7, 6)}
 """Numbers of coordinates and speeds of a joint."""
 
 
-def check_names(reader: Reader, root: Tag) -> None:
-    """Note duplicate names, undefined names, and keyframes of the wrong size; to be called after all copies are
+def check_names(reader: XmlReader, root: Tag) -> None:
+    """Report duplicate names, undefined names, and keyframes of the wrong size. To be called after all copies are
     made."""
     seen: dict[tuple[str, str], Tag] = {}
     for section in (tag for tag in root if local_name(tag) in ("worldbody", "asset", "tendon", "actuator")):
         actuators = local_name(section) == "actuator"
         for tag in section if actuators else section.iter():
             kind = "actuator" if actuators else _OWN_NAMES.get(local_name(tag), local_name(tag))
-            name = _name_of(tag, kind)
+            name = element_name(tag, kind)
             if kind in (*_NAMED, "actuator") and name and seen.setdefault((kind, name), tag) is not tag:
                 text = f"The name '{name}' of this {kind} is used twice (first in line {seen[kind, name].sourceline})."
-                reader.note(tag, "warning", text, "Rename one of them.", field="name")
+                reader.add_finding(tag, "warning", text, "Rename one of them.", field="name")
     if not any(local_name(tag) in _MAKERS for tag in root.iter()):
         names: dict[str, list[str]] = {"body": ["world"]}
         for kind, name in seen:
@@ -245,7 +252,7 @@ def check_names(reader: Reader, root: Tag) -> None:
         _check_tendons(reader, root)
 
 
-def _name_of(tag: Tag, kind: str) -> str:
+def element_name(tag: Tag, kind: str) -> str:
     """Return the name of an element; for meshes and textures without one, the name of their file."""
     given = str(tag.get("name", ""))
     if given or kind not in _FILED:
@@ -253,19 +260,20 @@ def _name_of(tag: Tag, kind: str) -> str:
     return str(tag.get("file", "")).replace("\\", "/").rpartition("/")[2].rpartition(".")[0]
 
 
-def _check_references(reader: Reader, root: Tag, names: Mapping[str, list[str]]) -> None:
+def _check_references(reader: XmlReader, root: Tag, names: Mapping[str, list[str]]) -> None:
     missed: set[tuple[str, str]] = set()
-    for tag, word, kind in _named_by(root):
+    for tag, word, kind in _iterate_references(root):
         key = kind, tag.get(word, "")
         known = names.get(kind, [])
         if key[1] and key[1] not in known and key not in missed:
             missed.add(key)
-            text = f"There is no {kind} '{key[1][:60]}', which <{local_name(tag)}> names; MuJoCo refuses that."
-            reader.note(tag, "warning", text, near_misses(key[1], known), field=word)
+            text = f"There is no {kind} '{key[1][:60]}', to which <{local_name(tag)}> refers; MuJoCo refuses that."
+            reader.add_finding(tag, "warning", text, suggest_names(key[1], known), field=word)
 
 
-def _named_by(root: Tag) -> Iterator[tuple[Tag, str, str]]:
-    """Yield elements, their attributes that refer to another element, and the kind of that element."""
+def _iterate_references(root: Tag) -> Iterator[tuple[Tag, str, str]]:
+    """Yield each attribute that refers to another element: the element, the attribute, and the kind of the other
+    element."""
     for section in root:
         if local_name(section) == "default":
             continue
@@ -282,7 +290,7 @@ def _named_by(root: Tag) -> Iterator[tuple[Tag, str, str]]:
                     yield tag, word, kind
 
 
-def _check_keyframes(reader: Reader, root: Tag) -> None:
+def _check_keyframes(reader: XmlReader, root: Tag) -> None:
     """Check that a keyframe has numbers for all coordinates, speeds and controls, or none of them, as MuJoCo
     requires."""
     worlds = [world for world in root if local_name(world) == "worldbody"]
@@ -301,11 +309,13 @@ def _check_keyframes(reader: Reader, root: Tag) -> None:
             given = key.get(word, "").split()
             wrong = next((each for each in given if not _is_number(each)), None)
             if wrong is not None:
-                text = f"'{wrong[:40]}' in {word} of a keyframe is no number; MuJoCo refuses that."
-                reader.note(key, "warning", text, "Write numbers separated by blanks.", field=word)
+                text = f"'{wrong[:40]}' in {word} of a keyframe is not a number; MuJoCo refuses that."
+                reader.add_finding(key, "warning", text, "Write numbers separated by blanks.", field=word)
             elif len(given) not in (0, size):
-                text = f"{word} of a keyframe has {len(given)} numbers, the machine takes {size}; MuJoCo refuses that."
-                reader.note(key, "warning", text, f"Give {size} numbers, or leave {word} out.", field=word)
+                text = (
+                    f"{word} of a keyframe has {len(given)} numbers, but the machine has {size}; MuJoCo refuses that."
+                )
+                reader.add_finding(key, "warning", text, f"Give {size} numbers, or leave {word} out.", field=word)
 
 
 def _is_number(word: str) -> bool:
@@ -316,19 +326,19 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _check_tendons(reader: Reader, root: Tag) -> None:
+def _check_tendons(reader: XmlReader, root: Tag) -> None:
     """Check that a tendon has a path without immediate repetitions, and a fixed tendon no joint twice, as MuJoCo
     requires."""
     for tendon in (tag for section in root if local_name(section) == "tendon" for tag in section):
         path = [each for each in tendon if local_name(each)]
         kind = local_name(tendon)
         if kind in ("fixed", "spatial") and not path:
-            reader.note(
+            reader.add_finding(
                 tendon, "warning", f"<{kind}> has no path; MuJoCo refuses that.", "Add its parts.", field="path"
             )
         names = [each.get("joint") or each.get("site") for each in path]
         for k, name in enumerate(names):
             before = names[:k] if kind == "fixed" else names[max(k - 1, 0) : k]
             if name and name in before:
-                text = f"'{name}' comes twice on the path of <{kind}>; MuJoCo refuses that."
-                reader.note(path[k], "warning", text, "Leave one of them out.", field="path")
+                text = f"'{name}' occurs twice in the path of <{kind}>; MuJoCo refuses that."
+                reader.add_finding(path[k], "warning", text, "Leave one of them out.", field="path")

@@ -1,5 +1,5 @@
-"""Contents that MuJoCo refuses and this reader does not need: elements without what makes them complete, elements that
-may come once only, and numbers that are none where they are not read.
+"""Checks for content that MuJoCo rejects although this reader ignores it: incomplete elements, elements that may occur
+only once, and invalid numbers in attributes that are not read.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html
 """
@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 
 from core.files.mjcf.mjcf_words import VOCABULARY
-from core.files.xml_source import Reader, Tag, local_name
+from core.files.xml_source import Tag, XmlReader, local_name
 
 _TARGETS = ("joint", "jointinparent", "tendon", "site", "slidersite", "body")
 _SIDES = ("fileback", "filedown", "filefront", "fileleft", "fileright", "fileup")
@@ -31,10 +31,10 @@ COMPLETE: dict[str, tuple[tuple[str, ...], ...]] = {
     "numeric": (("name", "data"), ("name", "size")),
     "text": (("name", "data"),),
 }
-"""Sets of attributes of which an element needs one, by element; those of defaults are counted in, defaults need
-none."""
+"""By element, sets of attributes of which one is required; attributes from default classes count, and default classes
+themselves need none."""
 ONCE = {"option": ("flag",), "compiler": ("lengthrange",)}
-"""Children that an element has once."""
+"""Children that an element may have only once."""
 _WORDS = """
     gravcomp size pos quat axisangle euler fromto mass density friction gap margin solref solimp solmix range ref
     armature damping frictionloss stiffness springref springdamper gear ctrlrange forcerange actrange kp kv kpv ki
@@ -44,20 +44,20 @@ _WORDS = """
     anchor torquescale polycoef timestep tolerance viscosity wind magnetic impratio
 """
 NUMBERS = frozenset(_WORDS.split())
-"""Attributes that are numbers wherever they occur."""
+"""Attributes that hold numbers wherever they occur."""
 
 
-def check_needs(reader: Reader, root: Tag) -> None:
-    """Note elements that are not complete, that come too often, and texts that are no numbers where nothing reads
-    them."""
-    inherited = _default_words(root)
+def check_required_content(reader: XmlReader, root: Tag) -> None:
+    """Report incomplete elements, elements that occur too often, and invalid numbers in attributes that are not
+    read."""
+    inherited = _default_attributes(root)
     noted: set[tuple[str, ...]] = set()
-    for tag, inside in _tags(root):
+    for tag, inside in _known_elements(root):
         element = local_name(tag)
         if "default" not in inside:
-            _check_complete(reader, tag, element, inherited.get(element, frozenset()), noted)
+            _check_required_attributes(reader, tag, element, inherited.get(element, frozenset()), noted)
         _check_numbers(reader, tag, element, noted)
-        _check_once(reader, tag, element)
+        _check_single_children(reader, tag, element)
     _check_classes(reader, root)
 
 
@@ -67,8 +67,8 @@ def parent_name(tag: Tag) -> str:
     return "" if parent is None else local_name(parent)
 
 
-def _tags(root: Tag) -> Iterator[tuple[Tag, tuple[str, ...]]]:
-    """Yield the elements that MuJoCo knows, with the names of those around them."""
+def _known_elements(root: Tag) -> Iterator[tuple[Tag, tuple[str, ...]]]:
+    """Yield the elements that MuJoCo knows, each with the names of its enclosing elements."""
     waiting: list[tuple[Tag, tuple[str, ...]]] = [(root, ())]
     while waiting:
         tag, inside = waiting.pop()
@@ -80,41 +80,41 @@ def _tags(root: Tag) -> Iterator[tuple[Tag, tuple[str, ...]]]:
         waiting += [(child, (*inside, local_name(tag))) for child in reversed(tag)]
 
 
-def _default_words(root: Tag) -> dict[str, frozenset[str]]:
+def _default_attributes(root: Tag) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for tag, inside in _tags(root):
+    for tag, inside in _known_elements(root):
         if "default" in inside:
             element = local_name(tag)
             found[element] = found.get(element, frozenset()) | {*tag.attrib}
     return found
 
 
-def _check_complete(
-    reader: Reader, tag: Tag, element: str, inherited: frozenset[str], noted: set[tuple[str, ...]]
+def _check_required_attributes(
+    reader: XmlReader, tag: Tag, element: str, inherited: frozenset[str], reported: set[tuple[str, ...]]
 ) -> None:
     choices = COMPLETE.get(element)
     if choices is None or parent_name(tag) not in ("actuator", "asset", "custom"):
         return
     given = {word for word, value in tag.attrib.items() if value.strip()} | inherited
-    if any(given >= {*choice} for choice in choices) or ("complete", element) in noted:
+    if any(given >= {*choice} for choice in choices) or ("complete", element) in reported:
         return
-    noted.add(("complete", element))
+    reported.add(("complete", element))
     left = [[word for word in choice if word not in given] for choice in choices]
     lacking = list(dict.fromkeys(" and ".join(f"'{word}'" for word in words) for words in left))
     first = min(left, key=len)[0]
-    text = f"<{element}> is not complete: it needs {', or '.join(lacking)}. MuJoCo refuses that."
-    reader.note(tag, "warning", text, f'Add {first}="…".', field=first)
+    text = f"<{element}> is incomplete: it needs {', or '.join(lacking)}. MuJoCo refuses that."
+    reader.add_finding(tag, "warning", text, f'Add {first}="…".', field=first)
 
 
-def _check_numbers(reader: Reader, tag: Tag, element: str, noted: set[tuple[str, ...]]) -> None:
+def _check_numbers(reader: XmlReader, tag: Tag, element: str, reported: set[tuple[str, ...]]) -> None:
     for word, value in tag.attrib.items():
-        if word not in NUMBERS or word not in VOCABULARY.rule(parent_name(tag), element).attributes:
+        if word not in NUMBERS or word not in VOCABULARY.find_rule(parent_name(tag), element).attributes:
             continue
         wrong = next((each for each in value.split() if not _is_number(each)), None)
-        if wrong is not None and (element, word, wrong) not in noted:
-            noted.add((element, word, wrong))
+        if wrong is not None and (element, word, wrong) not in reported:
+            reported.add((element, word, wrong))
             text = f"'{wrong[:40]}' in '{word}' of <{element}> is not a number; MuJoCo refuses that."
-            reader.note(tag, "warning", text, "Give finite numbers.", field=word)
+            reader.add_finding(tag, "warning", text, "Give finite numbers.", field=word)
 
 
 def _is_number(text: str) -> bool:
@@ -124,21 +124,21 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _check_once(reader: Reader, tag: Tag, element: str) -> None:
+def _check_single_children(reader: XmlReader, tag: Tag, element: str) -> None:
     seen: set[str] = set()
     for child in tag:
         name = local_name(child)
         if name in seen and (name in ONCE.get(element, ()) or (element == "default" and name != "default")):
             text = f"<{element}> has <{name}> twice; MuJoCo refuses that."
-            reader.note(child, "warning", text, "Keep one of them, with the attributes of both.")
+            reader.add_finding(child, "warning", text, "Merge them into one element with the attributes of both.")
         seen.add(name)
 
 
-def _check_classes(reader: Reader, root: Tag) -> None:
+def _check_classes(reader: XmlReader, root: Tag) -> None:
     seen: set[str] = set()
     for tag in root.iter():
         if local_name(tag) == "default" and (name := tag.get("class", "")):
             if name in seen:
-                text = f"The default class '{name}' is there twice; MuJoCo refuses that."
-                reader.note(tag, "warning", text, "Give it another name, or join the two.", field="class")
+                text = f"The default class '{name}' is defined twice; MuJoCo refuses that."
+                reader.add_finding(tag, "warning", text, "Rename one of them, or merge the two.", field="class")
             seen.add(name)

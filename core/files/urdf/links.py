@@ -1,6 +1,5 @@
-"""Elements of URDF, converted to those of a model: links, joints, poses, materials and geometry
-(http://wiki.ros.org/urdf/XML/link).
-"""
+"""Conversion of URDF elements to those of a model: links, joints, poses, materials and geometry
+(http://wiki.ros.org/urdf/XML/link)."""
 
 from __future__ import annotations
 
@@ -10,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from core.errors import ModelError
-from core.files.meshes.lookup import problem_of
-from core.files.source import Options
-from core.files.xml_source import Names, Reader, Tag, local_name
+from core.files.meshes.lookup import find_mesh_problem
+from core.files.source import ReadOptions
+from core.files.xml_source import Tag, UniqueNames, XmlReader, local_name
 from core.model import Body, Box, Capsule, Cylinder, Inertia, Joint, Limit, Material, Mesh, Mimic, Pose, Sphere
 from core.model.shapes import Shape
 from core.model.validation.findings import Severity
@@ -22,7 +21,7 @@ GEOMETRIES = ("box", "cylinder", "sphere", "capsule", "mesh")
 Place = tuple[str, str]
 
 
-def pose_of(reader: Reader, tag: Tag, where: str) -> Pose:
+def read_pose(reader: XmlReader, tag: Tag, where: str) -> Pose:
     """Return the pose of the `<origin xyz rpy>` (or quat_xyzw) inside an element; the identity if there is none."""
     origin = reader.child(tag, "origin", where)
     if origin is None:
@@ -41,12 +40,12 @@ def pose_of(reader: Reader, tag: Tag, where: str) -> Pose:
     return Pose(position=position, rotation=reader.numbers(origin, "rpy", 3, (0.0, 0.0, 0.0), where))
 
 
-class Materials:
+class MaterialTable:
     """Materials of a URDF: global ones, and those defined within visuals."""
 
-    def __init__(self, reader: Reader, root: Tag) -> None:
+    def __init__(self, reader: XmlReader, root: Tag) -> None:
         self.reader = reader
-        self.names = Names()
+        self.names = UniqueNames()
         self.found: dict[str, Material] = {}
         visuals = [m for v in root.iter("visual") for m in reader.children(v, "material")]
         for tag in [*reader.children(root, "material"), *visuals]:
@@ -55,11 +54,11 @@ class Materials:
     def _define_material(self, tag: Tag) -> None:
         """Record a material; only the first definition of a name with a colour or texture counts."""
         name = tag.get("name", "")
-        color, texture = self._color_and_texture(tag, name)
+        color, texture = self._read_color_and_texture(tag, name)
         if name and name not in self.found and (color is not None or texture):
             self.found[name] = Material(name=self.names.add(name), color=color, texture=texture)
 
-    def _color_and_texture(self, tag: Tag, name: str) -> tuple[tuple[float, ...] | None, str]:
+    def _read_color_and_texture(self, tag: Tag, name: str) -> tuple[tuple[float, ...] | None, str]:
         where = f"material '{name}'"
         color, texture = self.reader.child(tag, "color", where), self.reader.child(tag, "texture", where)
         rgba = None
@@ -68,22 +67,22 @@ class Materials:
             rgba = self.reader.numbers(color, "rgba", count, None, where)
         return rgba, texture.get("filename", "") if texture is not None else ""
 
-    def of(self, visual: Tag, where: str, place: Place) -> dict[str, Any]:
+    def of(self, visual: Tag, where: str, location: Place) -> dict[str, Any]:
         """Return the fields `material` or `color` of a shape."""
         tag = self.reader.child(visual, "material", where)
         if tag is None:
             return {}
         name = tag.get("name", "")
-        color, texture = self._color_and_texture(tag, name)
+        color, texture = self._read_color_and_texture(tag, name)
         known = self.found.get(name)
         if known is None:
             if color is None:
-                self.reader.note(
+                self.reader.add_finding(
                     tag,
                     "warning",
                     f"There is no material '{name}'; the default colour is used.",
                     "Define its colour.",
-                    place,
+                    location,
                     "shapes",
                 )
             return {"color": color}
@@ -93,32 +92,34 @@ class Materials:
         return {"material": known.name}
 
 
-def shape_of(reader: Reader, tag: Tag, role: str, place: Place, materials: Materials, options: Options) -> Shape | None:
+def read_shape(
+    reader: XmlReader, tag: Tag, role: str, location: Place, materials: MaterialTable, options: ReadOptions
+) -> Shape | None:
     """Return the shape of a `<visual>` or `<collision>`; None with a finding if it has no known geometry."""
-    where = f"link '{place[1]}', {role}"
+    where = f"link '{location[1]}', {role}"
     geometry = reader.child(tag, "geometry", where)
     solids = [] if geometry is None else [child for child in geometry if local_name(child) in GEOMETRIES]
     if not solids:
-        reader.note(
+        reader.add_finding(
             tag,
             "warning",
             f"The {role} has no known geometry; it is left out.",
             f"Known: {', '.join(GEOMETRIES)}.",
-            place,
+            location,
             "shapes",
         )
         return None
     if len(solids) > 1:
-        text = f"The {role} has {len(solids)} shapes in one <geometry>; the first counts, as for readers of ROS."
-        reader.note(solids[1], "warning", text, f"Give each a <{role}> of its own.", place, "shapes")
-    common: dict[str, Any] = {"pose": pose_of(reader, tag, where), "role": role}
+        text = f"The {role} has {len(solids)} shapes in one <geometry>; only the first is used, as by ROS."
+        reader.add_finding(solids[1], "warning", text, f"Give each a <{role}> of its own.", location, "shapes")
+    common: dict[str, Any] = {"pose": read_pose(reader, tag, where), "role": role}
     if role == "visual":
-        common |= materials.of(tag, where, place)
-    return _read_geometry(reader, solids[0], common, where, place, options)
+        common |= materials.of(tag, where, location)
+    return _read_geometry(reader, solids[0], common, where, location, options)
 
 
 def _read_geometry(
-    reader: Reader, tag: Tag, common: dict[str, Any], where: str, place: Place, options: Options
+    reader: XmlReader, tag: Tag, common: dict[str, Any], where: str, location: Place, options: ReadOptions
 ) -> Shape:
     match local_name(tag):
         case "box":
@@ -133,16 +134,16 @@ def _read_geometry(
     scale = tag.get("scale", "").split()
     if len(scale) > 3:
         text = f"The mesh's scale has {len(scale)} numbers; only the first three are used."
-        reader.note(tag, "warning", text, "Remove the others.", place, "shapes")
+        reader.add_finding(tag, "warning", text, "Remove the others.", location, "shapes")
         tag.set("scale", " ".join(scale[:3]))
     if len(scale) == 1:
         factor = reader.number(tag, "scale", 1.0, where)
         sizes = (factor, factor, factor)
     else:
         sizes = reader.vector(tag, "scale", (1.0, 1.0, 1.0), where)
-    problem = problem_of(file, reader.file, options.packages)
+    problem = find_mesh_problem(file, reader.file, options.packages)
     if problem is not None:
-        reader.note(tag, "warning", *problem, place, "shapes")
+        reader.add_finding(tag, "warning", *problem, location, "shapes")
     return Mesh(file=file, scale=sizes, **common)
 
 
@@ -161,7 +162,7 @@ SINGLE = ("revolute", "continuous", "prismatic")
 """Kinds of joints with one coordinate."""
 
 NO_LIMIT = 1e9
-"""Bound written where URDF requires a number; read as unbounded."""
+"""Bound written where URDF requires a number although there is no limit; read as unbounded."""
 
 NOT_ENFORCED = -1.0
 """Maximum speed or force that SDFormat, and URDF converted from it, write for "unlimited"."""
@@ -170,28 +171,28 @@ TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 """Entries of an inertia tensor in the native order."""
 
 
-def body_of(reader: Reader, tag: Tag, name: str, materials: Materials, options: Options) -> Body:
+def read_body(reader: XmlReader, tag: Tag, name: str, materials: MaterialTable, options: ReadOptions) -> Body:
     """Return the body of a `<link>`."""
     place = ("bodies", name)
     found = [
-        shape_of(reader, child, role, place, materials, options)
+        read_shape(reader, child, role, place, materials, options)
         for role in ("visual", "collision")
         for child in reader.children(tag, role)
     ]
-    return Body(name=name, shapes=tuple(s for s in found if s is not None), **_mass_fields(reader, tag, name))
+    return Body(name=name, shapes=tuple(s for s in found if s is not None), **_read_mass_fields(reader, tag, name))
 
 
-def _mass_fields(reader: Reader, link: Tag, name: str) -> dict[str, Any]:
+def _read_mass_fields(reader: XmlReader, link: Tag, name: str) -> dict[str, Any]:
     """Return mass, centre of mass, and the inertia rotated from the inertial frame to the body's axes: R I Rᵀ."""
     where = f"link '{name}', inertial"
     tag = reader.child(link, "inertial", where)
     if tag is None:
         return {}
-    pose = pose_of(reader, tag, where)
+    pose = read_pose(reader, tag, where)
     mass = reader.child(tag, "mass", where)
     tensor = reader.child(tag, "inertia", where)
     if mass is None:
-        reader.note(
+        reader.add_finding(
             tag,
             "warning",
             "The inertial has no <mass>; the mass is 0.",
@@ -201,7 +202,7 @@ def _mass_fields(reader: Reader, link: Tag, name: str) -> dict[str, Any]:
         )
     values = [0.0] * 6 if tensor is None else [reader.number(tensor, key, 0.0, where) for key in TENSOR]
     if any(pose.rotation):
-        values = _rotated_inertia(values, pose.rotation)
+        values = _rotate_inertia(values, pose.rotation)
     return {
         "mass": 0.0 if mass is None else reader.number(mass, "value", None, where),
         "center_of_mass": pose.position,
@@ -209,7 +210,7 @@ def _mass_fields(reader: Reader, link: Tag, name: str) -> dict[str, Any]:
     }
 
 
-def _rotated_inertia(values: list[float], rotation: tuple[Any, ...]) -> list[float]:
+def _rotate_inertia(values: list[float], rotation: tuple[Any, ...]) -> list[float]:
     xx, yy, zz, xy, xz, yz = values
     turn = rotation_matrix(rotation)
     tensor = turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
@@ -227,10 +228,10 @@ def rotation_matrix(rotation: tuple[Any, ...]) -> np.ndarray:
     return about_z @ about_y @ about_x
 
 
-class Joints:
+class JointReader:
     """Builder of a URDF's joints, which knows the existing links and joints."""
 
-    def __init__(self, reader: Reader, links: Names, joints: Names, options: Options) -> None:
+    def __init__(self, reader: XmlReader, links: UniqueNames, joints: UniqueNames, options: ReadOptions) -> None:
         self.reader = reader
         self.links = links
         self.joints = joints
@@ -245,15 +246,15 @@ class Joints:
                 tag, f"'{word}' is not a joint type.", f"{where}, type", f"Use one of {', '.join(KINDS)}."
             )
         kind = KINDS[word]
-        fields: dict[str, Any] = {"name": name, "kind": kind, "a": pose_of(self.reader, tag, where)}
-        fields["parent"] = self._end_body(tag, "parent", where)
-        fields["child"] = self._end_body(tag, "child", where)
+        fields: dict[str, Any] = {"name": name, "kind": kind, "a": read_pose(self.reader, tag, where)}
+        fields["parent"] = self._read_end_body(tag, "parent", where)
+        fields["child"] = self._read_end_body(tag, "child", where)
         if kind not in ("fixed", "free", "spherical"):
             fields["axis"] = self._read_axis(tag, where)
         if kind in SINGLE:
-            fields |= self._single_coordinate_fields(tag, name, kind, where)
+            fields |= self._read_limit_and_mimic(tag, name, kind, where)
         else:
-            self._note_unused(tag, name, kind)
+            self._report_unused_content(tag, name, kind)
         dynamics = self.reader.child(tag, "dynamics", where)
         if dynamics is not None and kind != "fixed":
             fields["damping"] = self.reader.number(dynamics, "damping", 0.0, where)
@@ -263,7 +264,7 @@ class Joints:
         except ModelError as error:
             raise self.reader.error(tag, error.what, error.where, error.remedy) from None
 
-    def _end_body(self, tag: Tag, side: str, where: str) -> str:
+    def _read_end_body(self, tag: Tag, side: str, where: str) -> str:
         inner = self.reader.child(tag, side, where)
         if inner is None:
             raise self.reader.error(tag, f"The joint has no <{side}>.", where, f'Add <{side} link="…"/>.')
@@ -288,15 +289,15 @@ class Joints:
             )
         return values
 
-    def _note_unused(self, tag: Tag, name: str, kind: str) -> None:
-        """Note limits and couplings on joints that cannot have them."""
+    def _report_unused_content(self, tag: Tag, name: str, kind: str) -> None:
+        """Report limits and couplings of joints that cannot have them."""
         for word in ("limit", "mimic") if kind != "fixed" else ("mimic",):
             for inner in self.reader.children(tag, word):
-                text = f"A {kind} joint takes no <{word}>; it is left out."
+                text = f"A {kind} joint cannot have a <{word}>; it is left out."
                 severity: Severity = "hint" if kind == "fixed" else "warning"
-                self.reader.note(inner, severity, text, f"Remove <{word}>.", ("joints", name), word)
+                self.reader.add_finding(inner, severity, text, f"Remove <{word}>.", ("joints", name), word)
 
-    def _single_coordinate_fields(self, tag: Tag, name: str, kind: str, where: str) -> dict[str, Any]:
+    def _read_limit_and_mimic(self, tag: Tag, name: str, kind: str, where: str) -> dict[str, Any]:
         """Return limits and coupling of a joint with one coordinate."""
         fields: dict[str, Any] = {}
         limit = self._read_limit(tag, name, kind, where)
@@ -312,7 +313,7 @@ class Joints:
                     offset=self.reader.number(mimic, "offset", 0.0, where),
                 )
             else:
-                self.reader.note(
+                self.reader.add_finding(
                     mimic,
                     "warning",
                     f"There is no joint '{leader}' to follow; the joint moves independently.",
@@ -327,7 +328,7 @@ class Joints:
         place = ("joints", name)
         if limit is None:
             if kind != "continuous":
-                self.reader.note(
+                self.reader.add_finding(
                     tag,
                     "warning",
                     f"A {kind} joint needs a <limit>; the joint is unbounded here.",
@@ -346,7 +347,7 @@ class Joints:
         if kind == "continuous":
             values["lower"] = values["upper"] = None
         elif limit.get("lower") is None and limit.get("upper") is None:
-            self.reader.note(
+            self.reader.add_finding(
                 limit,
                 "warning",
                 "The limit gives neither lower nor upper; the joint is unbounded here.",

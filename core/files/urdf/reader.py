@@ -14,14 +14,20 @@ from typing import Any
 
 from lxml import etree
 
-from core.errors import ModelError, likely_meant, near_misses
+from core.errors import ModelError, find_likely_names, suggest_names
 from core.files.foreign import wrong_root_error
-from core.files.source import Options, Reading, Source
-from core.files.urdf.links import SINGLE, Joints, Materials, body_of
-from core.files.vocabulary import Unknown, Vocabulary, report, report_missing, report_texts
-from core.files.xml_source import Names, Reader, Tag, local_name, parse_xml, prefixed
+from core.files.source import ReadOptions, ReadResult, Source
+from core.files.urdf.links import SINGLE, JointReader, MaterialTable, read_body
+from core.files.vocabulary import (
+    UnknownWord,
+    Vocabulary,
+    report_elements_with_text,
+    report_missing_attributes,
+    report_unknown_words,
+)
+from core.files.xml_source import Tag, UniqueNames, XmlReader, has_namespace, local_name, parse_xml
 from core.model import WORLD, Annotation, Body, Joint, Model
-from core.model.validation.circular_references import circles
+from core.model.validation.circular_references import find_cycles
 from core.model.validation.findings import Severity
 
 VOCABULARY = Vocabulary("""
@@ -72,63 +78,63 @@ _INSTEAD = {
     "material name": "ROS readers reject the file",
     **dict.fromkeys((*_REFUSED, *_SIZES, "mesh filename", "color rgba", "robot name"), ""),
 }
-"""Consequence of a missing attribute; "" if the reader rejects or reports it itself."""
+"""Consequence of each missing attribute; "" if the reader rejects or reports it itself."""
 _NUMBERS = ("origin", "inertial", "mimic", "dynamics", "axis")
 """Elements whose attributes all affect the motion."""
 _NOT_READ = "Not read: {}."
 _LOOPS = ("joint", "loop_joint")
 _DRIVEN = ("joint", "flexJoint", "rollJoint", "gap_joint")
 _PARTS = ("type", "joint", "actuator", "mechanicalReduction", "leftActuator", "rightActuator", *_DRIVEN[1:])
-"""Elements of a transmission: those that name a joint it drives, and all that ROS knows."""
+"""Elements of a transmission: those that name a joint it drives, and all that ROS recognises."""
 _ROTORS = re.compile(r"inertia", re.I)
 _SPRINGS = ("springStiffness", "spring_stiffness")
 
 
-def check_words(reader: Reader, root: Tag) -> None:
-    """Note content of a URDF that is not read; as a warning if it is misspelt or affects the motion."""
-    report(reader, VOCABULARY, root, _severity, _NOT_READ)
-    report_missing(reader, VOCABULARY, root, _INSTEAD)
-    report_texts(reader, VOCABULARY, root)
+def check_vocabulary(reader: XmlReader, root: Tag) -> None:
+    """Report content of a URDF file that is not read, as a warning if it is misspelt or affects the motion."""
+    report_unknown_words(reader, VOCABULARY, root, _severity, _NOT_READ)
+    report_missing_attributes(reader, VOCABULARY, root, _INSTEAD)
+    report_elements_with_text(reader, VOCABULARY, root)
     _check_inertials(reader, root)
     _check_extensions(reader, root)
 
 
-def _severity(word: Unknown) -> Severity:
-    moves = bool(_MOVES.search(word.word)) or (not word.attribute and word.tag.prefix == "xacro")
-    return "warning" if moves or word.meant or word.element in _NUMBERS else "hint"
+def _severity(unknown: UnknownWord) -> Severity:
+    moves = bool(_MOVES.search(unknown.word)) or (not unknown.attribute and unknown.tag.prefix == "xacro")
+    return "warning" if moves or unknown.meant or unknown.element in _NUMBERS else "hint"
 
 
-def _check_inertials(reader: Reader, root: Tag) -> None:
+def _check_inertials(reader: XmlReader, root: Tag) -> None:
     for link in reader.children(root, "link"):
         for tag in reader.children(link, "inertial"):
             if not reader.children(tag, "inertia"):
                 text = "The inertial has no <inertia>; its moments are 0."
                 place = ("bodies", link.get("name", ""))
-                reader.note(tag, "warning", text, "Add <inertia ixx=… iyy=… izz=… …/>.", place, "inertia")
+                reader.add_finding(tag, "warning", text, "Add <inertia ixx=… iyy=… izz=… …/>.", place, "inertia")
 
 
-def _check_transmission(reader: Reader, root: Tag, transmission: Tag) -> None:
-    """Note content of a transmission that ROS readers would not find: it drives nothing, another joint than is meant,
-    or has a misspelt element. (What is right in it is left out with all transmissions.)"""
+def _check_transmission(reader: XmlReader, root: Tag, transmission: Tag) -> None:
+    """Report content of a transmission that ROS readers would not find: no driven joint, an unknown joint, or a
+    misspelt element. (Valid transmissions are reported together as left out.)"""
     name = transmission.get("name", "")
     known = {joint.get("name", "") for joint in reader.children(root, "joint")}
     driven = [tag for tag in transmission if local_name(tag) in _DRIVEN]
     if not driven:
         text = f"The transmission '{name}' has no <joint>: it drives nothing."
-        reader.note(transmission, "warning", text, 'Add <joint name="…">.', field="transmission")
+        reader.add_finding(transmission, "warning", text, 'Add <joint name="…">.', field="transmission")
     for tag in driven:
         joint = tag.get("name", "")
         if joint not in known:
-            what = f"names a joint '{joint}', which is not there" if joint else "has a <joint> without a name"
-            remedy = near_misses(joint, sorted(known))
-            reader.note(tag, "warning", f"The transmission '{name}' {what}.", remedy, field="transmission")
+            what = f"names a joint '{joint}', which does not exist" if joint else "has a <joint> without a name"
+            remedy = suggest_names(joint, sorted(known))
+            reader.add_finding(tag, "warning", f"The transmission '{name}' {what}.", remedy, field="transmission")
     for tag in (each for each in transmission if local_name(each) and local_name(each) not in _PARTS):
-        if close := likely_meant(local_name(tag), _PARTS):
+        if close := find_likely_names(local_name(tag), _PARTS):
             text = f"<{local_name(tag)}> in the transmission '{name}' is not known."
-            reader.note(tag, "warning", text, f"Did you mean {', '.join(close)}?", field="transmission")
+            reader.add_finding(tag, "warning", text, f"Did you mean {', '.join(close)}?", field="transmission")
 
 
-def _check_extensions(reader: Reader, root: Tag) -> None:
+def _check_extensions(reader: XmlReader, root: Tag) -> None:
     """Note extensions that would affect the motion: rotors of transmissions, loops and springs of Gazebo."""
     for tag in reader.children(root, "transmission"):
         rotors = [each for each in tag.iter() if _ROTORS.search(local_name(each))]
@@ -137,17 +143,17 @@ def _check_extensions(reader: Reader, root: Tag) -> None:
                 f"The transmission '{tag.get('name', '')}' has a rotor (<{local_name(rotors[0])}>), which is left out."
             )
             remedy = "Give its joint an armature: the square of the reduction times the rotor's inertia."
-            reader.note(rotors[0], "warning", text, remedy, field="transmission")
+            reader.add_finding(rotors[0], "warning", text, remedy, field="transmission")
         _check_transmission(reader, root, tag)
     parts = [each for tag in reader.children(root, "gazebo") for each in tag]
     joints = [each for each in parts if local_name(each) in _LOOPS and each.get("type")]
     if joints:
         text = f"{len(joints)} joints of <gazebo> are left out, first '{joints[0].get('name', '')}': loops stay open."
-        reader.note(joints[0], "warning", text, "Add joints between their bodies.", field="gazebo")
+        reader.add_finding(joints[0], "warning", text, "Add joints between their bodies.", field="gazebo")
     springs = [each for each in parts if local_name(each) in _SPRINGS]
     if springs:
         text = f"{len(springs)} springs (<{local_name(springs[0])}>) of <gazebo> are left out."
-        reader.note(springs[0], "warning", text, "Give their joints a stiffness.", field="gazebo")
+        reader.add_finding(springs[0], "warning", text, "Give their joints a stiffness.", field="gazebo")
 
 
 VERSIONS = ("1.0", "1.1", "1.2")
@@ -158,32 +164,32 @@ _KNOWN = {
 }
 
 
-def read_urdf(source: Source, options: Options) -> Reading:
-    """The model of a URDF text. Raises FileError naming file, line, component."""
+def read_urdf(source: Source, options: ReadOptions) -> ReadResult:
+    """Return the model of a URDF text. Raises FileError naming file, line and component."""
     root, findings = parse_xml(source)
     if local_name(root) != "robot":
         raise wrong_root_error(root, "robot", "a URDF file", source)
     build = _UrdfConverter(root, source, options)
     build.reader.findings += findings
-    return build.reading()
+    return build.convert()
 
 
 class _UrdfConverter:
     """Parser that converts a URDF file in one pass."""
 
-    def __init__(self, root: Tag, source: Source, options: Options) -> None:
+    def __init__(self, root: Tag, source: Source, options: ReadOptions) -> None:
         self.root = root
         self.source = source
         self.options = options
-        self.reader = Reader(source.file)
-        check_words(self.reader, root)
-        self.links = Names([WORLD])
-        self.joints = Names()
+        self.reader = XmlReader(source.file)
+        check_vocabulary(self.reader, root)
+        self.links = UniqueNames([WORLD])
+        self.joints = UniqueNames()
         self.link_tags = self._elements_by_name("link", self.links)
         self.joint_tags = self._elements_by_name("joint", self.joints)
         version = root.get("version", "1.0").strip()
         if version not in VERSIONS:
-            self.reader.note(
+            self.reader.add_finding(
                 root,
                 "warning",
                 f"URDF version '{version}' is not known; it is read as 1.2.",
@@ -192,10 +198,12 @@ class _UrdfConverter:
         turned = [tag for tag in root.iter("origin") if tag.get("quat_xyzw") is not None]
         if turned and version == "1.0":
             text = f"{len(turned)} origins give quat_xyzw, which readers of URDF {version} ignore; it is used here."
-            self.reader.note(turned[0], "warning", text, 'Write version="1.1" in <robot>, or rpy.', field="quat_xyzw")
+            self.reader.add_finding(
+                turned[0], "warning", text, 'Write version="1.1" in <robot>, or use rpy.', field="quat_xyzw"
+            )
 
-    def _elements_by_name(self, kind: str, names: Names) -> dict[str, Tag]:
-        """Return native name → element, of all links or joints; duplicates are rejected, unsuitable names changed."""
+    def _elements_by_name(self, kind: str, names: UniqueNames) -> dict[str, Tag]:
+        """Return native name → element for all links or joints. Duplicate names are rejected, invalid ones changed."""
         lines: dict[str, int] = {}
         tags: dict[str, Tag] = {}
         for tag in self.reader.children(self.root, kind):
@@ -212,25 +220,25 @@ class _UrdfConverter:
             tags[name] = tag
             if name != given and given != WORLD:
                 collection = "bodies" if kind == "link" else "joints"
-                self.reader.note(
+                self.reader.add_finding(
                     tag,
                     "hint",
                     f"'{given}' is not a valid name; the {kind} is renamed to '{name}'.",
-                    place=(collection, name),
+                    location=(collection, name),
                 )
         return tags
 
-    def reading(self) -> Reading:
+    def convert(self) -> ReadResult:
         if not self.link_tags:
             raise self.reader.error(self.root, "The robot has no links.", remedy="Add a <link>.")
         ground = self._ground_name()
-        materials = Materials(self.reader, self.root)
-        maker = Joints(self.reader, self.links, self.joints, self.options)
-        bodies = [body_of(self.reader, tag, name, materials, self.options) for name, tag in self.link_tags.items()]
+        materials = MaterialTable(self.reader, self.root)
+        maker = JointReader(self.reader, self.links, self.joints, self.options)
+        bodies = [read_body(self.reader, tag, name, materials, self.options) for name, tag in self.link_tags.items()]
         joints = [maker.joint(tag, name) for name, tag in self.joint_tags.items()]
-        joints = self._check_couplings(joints)
-        root = self._check_tree(joints)
-        bodies, joints = self._with_fixed_root(bodies, joints, root, ground)
+        joints = self._drop_invalid_couplings(joints)
+        root = self._find_root_link(joints)
+        bodies, joints = self._attach_root(bodies, joints, root, ground)
         try:
             model = Model(
                 name=self.root.get("name", "").strip() or self.source.stem or "robot",
@@ -242,7 +250,7 @@ class _UrdfConverter:
             )
         except ModelError as error:
             raise self.reader.error(self.root, error.what, error.where, error.remedy) from None
-        return Reading(model, tuple(self.reader.findings))
+        return ReadResult(model, tuple(self.reader.findings))
 
     # ------------------------------------------------------------------------------- structure
 
@@ -250,11 +258,11 @@ class _UrdfConverter:
         """Return the native name of the link "world", "" if there is none."""
         return self.links.of.get(WORLD, "")
 
-    def _check_couplings(self, joints: list[Joint]) -> list[Joint]:
+    def _drop_invalid_couplings(self, joints: list[Joint]) -> list[Joint]:
         """Return the joints without couplings to joints that do not have exactly one coordinate. Raises FileError for
         circular couplings."""
-        for circle in circles({joint.name: joint.mimic.leader for joint in joints if joint.mimic is not None}):
-            what = f"The joints follow each other in a circle: {' → '.join(circle)}."
+        for circle in find_cycles({joint.name: joint.mimic.leader for joint in joints if joint.mimic is not None}):
+            what = f"The joints follow each other in a cycle: {' → '.join(circle)}."
             raise self.reader.error(
                 self.joint_tags[circle[0]], what, f"joint '{circle[0]}', mimic", "Remove a <mimic>."
             )
@@ -265,15 +273,15 @@ class _UrdfConverter:
             if joint.mimic is not None and kind not in SINGLE:
                 text = f"It cannot follow (mimic) the {kind} joint '{joint.mimic.leader}'; it moves independently."
                 tag = self.joint_tags[joint.name]
-                self.reader.note(
+                self.reader.add_finding(
                     tag, "warning", text, "Name a joint with one coordinate.", ("joints", joint.name), "mimic"
                 )
                 joint = dataclasses.replace(joint, mimic=None)
             kept.append(joint)
         return kept
 
-    def _check_tree(self, joints: list[Joint]) -> str:
-        """Return the root link. Raises FileError for a link with two parents, a circle, or several roots."""
+    def _find_root_link(self, joints: list[Joint]) -> str:
+        """Return the root link. Raises FileError for a link with two parents, a cycle, or several roots."""
         parent_joint: dict[str, Joint] = {}
         for joint in joints:
             other = parent_joint.setdefault(joint.child, joint)
@@ -284,8 +292,8 @@ class _UrdfConverter:
                     f"joint '{joint.name}', child",
                     "Remove one; close loops in the native format.",
                 )
-        for circle in circles({child: joint.parent for child, joint in parent_joint.items()}):
-            what = f"The links are each other's parents in a circle: {' → '.join(circle)}."
+        for circle in find_cycles({child: joint.parent for child, joint in parent_joint.items()}):
+            what = f"The links form a cycle of parents: {' → '.join(circle)}."
             raise self.reader.error(self.link_tags[circle[0]], what, f"link '{circle[0]}'", "Correct parent and child.")
         roots = [name for name in self.link_tags if name not in parent_joint]
         if len(roots) > 1:
@@ -298,28 +306,28 @@ class _UrdfConverter:
             )
         return roots[0]
 
-    def _with_fixed_root(
+    def _attach_root(
         self, bodies: list[Body], joints: list[Joint], root: str, ground: str
     ) -> tuple[list[Body], list[Joint]]:
         """Return bodies and joints with the root fixed to the world, or free."""
         if root != ground or self.options.floating:
             if root == ground:
-                self.reader.note(
+                self.reader.add_finding(
                     self.link_tags[root],
                     "hint",
                     f"The link 'world' is not fixed; it becomes the body '{root}'.",
-                    place=("bodies", root),
+                    location=("bodies", root),
                 )
             kind = "free" if self.options.floating else "fixed"
             return bodies, [Joint(name=self.joints.add("root_joint"), kind=kind, parent=WORLD, child=root), *joints]
-        joints = [_with_ground_as_parent(joint, root) for joint in joints]
+        joints = [_attach_joint_to_ground(joint, root) for joint in joints]
         body = next(body for body in bodies if body.name == root)
         if body.shapes:
-            self.reader.note(
+            self.reader.add_finding(
                 self.link_tags[root],
                 "hint",
                 f"The shapes of the link 'world' are kept as body '{root}', fixed to the ground.",
-                place=("bodies", root),
+                location=("bodies", root),
             )
             tie = Joint(name=self.joints.add("root_joint"), kind="fixed", parent=WORLD, child=root)
             return bodies, [tie, *joints]
@@ -337,16 +345,16 @@ class _UrdfConverter:
 
     def _unknown_elements(self, tag: Tag, kind: str, where: str) -> list[Annotation]:
         return [
-            Annotation(where=where, content=_element_text(child))
+            Annotation(where=where, content=_element_source_text(child))
             for child in tag
-            if isinstance(child.tag, str) and (prefixed(child) or local_name(child) not in _KNOWN[kind])
+            if isinstance(child.tag, str) and (has_namespace(child) or local_name(child) not in _KNOWN[kind])
         ]
 
 
-def _with_ground_as_parent(joint: Joint, root: str) -> Joint:
+def _attach_joint_to_ground(joint: Joint, root: str) -> Joint:
     return dataclasses.replace(joint, parent=WORLD) if joint.parent == root else joint
 
 
-def _element_text(tag: Any) -> str:
+def _element_source_text(tag: Any) -> str:
     text: str = etree.tostring(tag, encoding="unicode", with_tail=False)
     return "\n".join(line.rstrip() for line in text.strip().splitlines())

@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from core.files.xacro.bounds import TooLargeError, require_bits, require_size
-from core.files.xacro.operators import times
-from core.files.xacro.values import Function
+from core.files.xacro.bounds import TooLargeError, check_integer_size, check_size
+from core.files.xacro.operators import multiply
+from core.files.xacro.values import AllowedFunction
 
 MAX_FACTORIAL = 2_000
 MAX_PLACES = 400
@@ -19,16 +19,16 @@ MAX_PLACES = 400
 def _bounded_range(*arguments: Any) -> range:
     made = range(*arguments)
     try:
-        require_size(len(made))
+        check_size(len(made))
     except OverflowError:
         raise TooLargeError("it creates a range of too many numbers") from None
     return made
 
 
-def _bounded_round(number: Any, *places: Any, **named: Any) -> Any:
-    if any(isinstance(n, int) and abs(n) > MAX_PLACES for n in (*places, *named.values())):
-        raise TooLargeError(f"it rounds to more than {MAX_PLACES} places")
-    return round(number, *places, **named)
+def _bounded_round(number: Any, *digits: Any, **keywords: Any) -> Any:
+    if any(isinstance(n, int) and abs(n) > MAX_PLACES for n in (*digits, *keywords.values())):
+        raise TooLargeError(f"it rounds to more than {MAX_PLACES} decimal places")
+    return round(number, *digits, **keywords)
 
 
 def _bounded_sum(parts: Iterable[Any], /, start: Any = 0) -> Any:
@@ -39,26 +39,26 @@ def _bounded_sum(parts: Iterable[Any], /, start: Any = 0) -> Any:
     total = start
     for part in known:
         total = total + part
-        require_size(len(total))
+        check_size(len(total))
     return total
 
 
 def _bounded_product(parts: Iterable[Any], /, *, start: Any = 1) -> Any:
-    return functools.reduce(times, parts, start)
+    return functools.reduce(multiply, parts, start)
 
 
 def _bounded_lcm(*numbers: Any) -> int:
-    require_bits(sum(n.bit_length() for n in numbers if isinstance(n, int)))
+    check_integer_size(sum(n.bit_length() for n in numbers if isinstance(n, int)))
     return math.lcm(*numbers)
 
 
-def _for_small_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-    def of_small_numbers(*numbers: Any) -> Any:
+def _limit_to_small_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    def checked_function(*numbers: Any) -> Any:
         if any(isinstance(n, int) and n > MAX_FACTORIAL for n in numbers):
             raise TooLargeError(f"it computes factorials or combinations of numbers above {MAX_FACTORIAL:,}")
         return function(*numbers)
 
-    return of_small_numbers
+    return checked_function
 
 
 def _type_of(value: Any) -> type:
@@ -90,14 +90,14 @@ _PLAIN: tuple[Callable[..., Any], ...] = (
     zip,
 )
 
-FUNCTIONS: dict[str, Function] = {
-    **{function.__name__: Function(function.__name__, function) for function in _PLAIN},
-    "range": Function("range", _bounded_range),
-    "round": Function("round", _bounded_round),
-    "sum": Function("sum", _bounded_sum),
-    "isinstance": Function("isinstance", isinstance),
-    "issubclass": Function("issubclass", issubclass),
-    "type": Function("type", _type_of),
+FUNCTIONS: dict[str, AllowedFunction] = {
+    **{function.__name__: AllowedFunction(function.__name__, function) for function in _PLAIN},
+    "range": AllowedFunction("range", _bounded_range),
+    "round": AllowedFunction("round", _bounded_round),
+    "sum": AllowedFunction("sum", _bounded_sum),
+    "isinstance": AllowedFunction("isinstance", isinstance),
+    "issubclass": AllowedFunction("issubclass", issubclass),
+    "type": AllowedFunction("type", _type_of),
 }
 
 _MATHEMATICS = """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh degrees dist erf erfc exp exp2
@@ -105,9 +105,12 @@ expm1 fabs floor fma fmod frexp fsum gamma gcd hypot isclose isfinite isinf isna
 log2 modf nextafter pow radians remainder sin sinh sqrt sumprod tan tanh trunc ulp"""
 
 MATHEMATICS: dict[str, Any] = {
-    **{name: Function(name, getattr(math, name)) for name in _MATHEMATICS.split() if hasattr(math, name)},
+    **{name: AllowedFunction(name, getattr(math, name)) for name in _MATHEMATICS.split() if hasattr(math, name)},
     **{name: getattr(math, name) for name in ("e", "inf", "nan", "pi", "tau")},
-    **{name: Function(name, _for_small_numbers(getattr(math, name))) for name in ("comb", "factorial", "perm")},
-    "lcm": Function("lcm", _bounded_lcm),
-    "prod": Function("prod", _bounded_product),
+    **{
+        name: AllowedFunction(name, _limit_to_small_numbers(getattr(math, name)))
+        for name in ("comb", "factorial", "perm")
+    },
+    "lcm": AllowedFunction("lcm", _bounded_lcm),
+    "prod": AllowedFunction("prod", _bounded_product),
 }

@@ -1,4 +1,4 @@
-"""Xacro expressions, evaluated node by node: a closed subset of Python that cannot reach Python itself.
+"""Evaluation of Xacro expressions node by node: a closed subset of Python without access to the interpreter.
 
 `ast` reads the text; of the nodes it can make, those of the tables below are known, with Python's meaning. Names are
 looked up in what Xacro has defined, functions and methods in closed lists, and every value stays within bounds.
@@ -11,23 +11,23 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
-from core.files.xacro.bounds import BarredError, Budget, TooLargeError, bounded, require_size
+from core.files.xacro.bounds import BarredError, EvaluationBudget, TooLargeError, charge_value, check_size
 from core.files.xacro.callables import TYPES
-from core.files.xacro.operators import BINARY, COMPARISON, UNARY, operator_of
-from core.files.xacro.values import LOOKING, Function, Method, Namespace, attribute, format_value
+from core.files.xacro.operators import BINARY, COMPARISON, UNARY, find_operator
+from core.files.xacro.values import LOOKING, AllowedFunction, AllowedMethod, Namespace, format_value, read_attribute
 
 _TYPES = frozenset(TYPES.values())
 _CONSTANTS = (int, float, complex, str, type(None))
 _STRANGE = {"NamedExpr": "an assignment", "Await": "await", "Yield": "yield", "YieldFrom": "yield"}
 
 
-class Names(Protocol):
+class NameMapping(Protocol):
     """Mapping of names to values; raises KeyError for unknown names."""
 
     def __getitem__(self, name: str, /) -> Any: ...
 
 
-def evaluate(text: str, names: Names, budget: Budget) -> Any:
+def evaluate(text: str, names: NameMapping, budget: EvaluationBudget) -> Any:
     """Return the value that Python's eval(text) would give. Raises the same errors, BarredError and TooLargeError."""
     try:
         tree = ast.parse(text.strip(), "<expression>", mode="eval")
@@ -37,7 +37,7 @@ def evaluate(text: str, names: Names, budget: Budget) -> Any:
 
 
 class Lambda:
-    """Function defined in an expression, evaluated in the scope of its definition."""
+    """Function defined by a lambda expression, evaluated in the scope of its definition."""
 
     def __init__(self, scope: Scope, node: ast.Lambda) -> None:
         self._scope, self._body = scope, node.body
@@ -46,7 +46,7 @@ class Lambda:
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         bound = self._signature.bind(*arguments, **keywords)
         bound.apply_defaults()
-        return self._scope.inner(bound.arguments).value(self._body)
+        return self._scope.nested_scope(bound.arguments).value(self._body)
 
 
 def _signature_parameters(scope: Scope, declared: ast.arguments) -> Iterator[inspect.Parameter]:
@@ -70,23 +70,27 @@ class Scope:
     """Evaluator of syntax-tree nodes, with `names` and the local names of enclosing lambdas and comprehensions."""
 
     def __init__(
-        self, names: Names, budget: Budget, local: Mapping[str, Any] | None = None, outer: Scope | None = None
+        self,
+        names: NameMapping,
+        budget: EvaluationBudget,
+        local: Mapping[str, Any] | None = None,
+        outer: Scope | None = None,
     ) -> None:
         self._names, self._budget, self._outer = names, budget, outer
         self._local: dict[str, Any] = dict(local or {})
 
-    def inner(self, local: Mapping[str, Any] | None = None) -> Scope:
+    def nested_scope(self, local: Mapping[str, Any] | None = None) -> Scope:
         """Return a scope nested in this one."""
         return Scope(self._names, self._budget, local, self)
 
     def value(self, node: ast.expr) -> Any:
         """Return the value of a node."""
-        found = self._evaluated(node)
+        found = self._evaluate_node(node)
         if isinstance(found, Namespace):
             raise BarredError("it uses a namespace as a value")
         return found
 
-    def _evaluated(self, node: ast.expr) -> Any:
+    def _evaluate_node(self, node: ast.expr) -> Any:
         self._budget.spend()
         rule = _RULES.get(type(node))
         if rule is None:
@@ -94,23 +98,23 @@ class Scope:
             raise BarredError(f"it contains {_STRANGE.get(kind, kind)}")
         return rule(self, node)
 
-    def _operand_value(self, node: ast.expr) -> Any:
+    def _evaluate_operand(self, node: ast.expr) -> Any:
         """Return the value of an operand, which must not be a function or a type."""
         value = self.value(node)
         if callable(value):
             raise BarredError("it calculates with a function")
         return value
 
-    def _within_bounds(self, value: Any) -> Any:
-        return bounded(value, self._budget)
+    def _check_bounds(self, value: Any) -> Any:
+        return charge_value(value, self._budget)
 
     # ------------------------------------------------------------------------------- names and parts
 
-    def constant(self, node: ast.Constant) -> Any:
-        """Return the value of a number, a text, True, False or None."""
+    def literal(self, node: ast.Constant) -> Any:
+        """Return the value of a literal: number, string, True, False or None."""
         if not isinstance(node.value, _CONSTANTS):
             raise BarredError(f"it contains a value of type {type(node.value).__name__}")
-        return self._within_bounds(node.value)
+        return self._check_bounds(node.value)
 
     def name(self, node: ast.Name) -> Any:
         """Return the value of a name in the innermost scope that defines it."""
@@ -128,11 +132,11 @@ class Scope:
 
     def attribute(self, node: ast.Attribute) -> Any:
         """Return a name of a namespace, an entry of a YAML dictionary, or a method of a plain value."""
-        owner = self._evaluated(node.value)
+        owner = self._evaluate_node(node.value)
         if node.attr.startswith("__"):
             raise BarredError(f"it accesses '{node.attr}'")
         if not isinstance(owner, Namespace):
-            return attribute(owner, node.attr, self._budget)
+            return read_attribute(owner, node.attr, self._budget)
         try:
             return owner[node.attr]  # type: ignore[index]
         except KeyError:
@@ -144,7 +148,7 @@ class Scope:
         if callable(owner):
             raise BarredError("it indexes a function")
         part = owner[self.value(node.slice)]
-        return self._within_bounds(part) if isinstance(node.slice, ast.Slice) else part
+        return self._check_bounds(part) if isinstance(node.slice, ast.Slice) else part
 
     def slice_value(self, node: ast.Slice) -> slice:
         """Return the slice start:stop:step."""
@@ -155,13 +159,13 @@ class Scope:
 
     def binary(self, node: ast.BinOp) -> Any:
         """Return the value of a + b and other binary operations."""
-        combine = operator_of(BINARY, node.op)
-        return self._within_bounds(combine(self._operand_value(node.left), self._operand_value(node.right)))
+        combine = find_operator(BINARY, node.op)
+        return self._check_bounds(combine(self._evaluate_operand(node.left), self._evaluate_operand(node.right)))
 
     def unary(self, node: ast.UnaryOp) -> Any:
         """Return the value of -a and other unary operations."""
-        value = self.value(node.operand) if isinstance(node.op, ast.Not) else self._operand_value(node.operand)
-        return self._within_bounds(operator_of(UNARY, node.op)(value))
+        value = self.value(node.operand) if isinstance(node.op, ast.Not) else self._evaluate_operand(node.operand)
+        return self._check_bounds(find_operator(UNARY, node.op)(value))
 
     def boolean(self, node: ast.BoolOp) -> Any:
         """Return the value of `and` or `or`: the first operand that decides."""
@@ -177,7 +181,7 @@ class Scope:
         left, result = self.value(node.left), True
         for sign, each in zip(node.ops, node.comparators, strict=True):
             right = self.value(each)
-            result = operator_of(COMPARISON, sign)(left, right)
+            result = find_operator(COMPARISON, sign)(left, right)
             if not result:
                 return result
             left = right
@@ -193,8 +197,8 @@ class Scope:
         """Return the list [a, *b]."""
         made: list[Any] = []
         for each in node.elts:
-            made += self._expanded_items(each)
-        self._within_bounds(made)
+            made += self._evaluate_list_item(each)
+        self._check_bounds(made)
         return made
 
     def tuple_value(self, node: ast.Tuple) -> tuple[Any, ...]:
@@ -209,22 +213,22 @@ class Scope:
         """Return the dictionary {a: b, **c}."""
         made: dict[Any, Any] = {}
         for key, each in zip(node.keys, node.values, strict=True):
-            made.update(self._operand_value(each) if key is None else {self.value(key): self.value(each)})
-        self._within_bounds(made)
+            made.update(self._evaluate_operand(each) if key is None else {self.value(key): self.value(each)})
+        self._check_bounds(made)
         return made
 
-    def _expanded_items(self, node: ast.expr) -> list[Any]:
+    def _evaluate_list_item(self, node: ast.expr) -> list[Any]:
         return list(self.items(self.value(node.value))) if isinstance(node, ast.Starred) else [self.value(node)]
 
     def text(self, node: ast.JoinedStr) -> str:
-        """Return the text of f"…"."""
+        """Return the string of f"…"."""
         pieces = []
         for each in node.values:
-            pieces.append(self._formatted_field(each) if isinstance(each, ast.FormattedValue) else self.value(each))
-            require_size(sum(map(len, pieces)))
+            pieces.append(self._format_field(each) if isinstance(each, ast.FormattedValue) else self.value(each))
+            check_size(sum(map(len, pieces)))
         return "".join(pieces)
 
-    def _formatted_field(self, node: ast.FormattedValue) -> str:
+    def _format_field(self, node: ast.FormattedValue) -> str:
         form = "" if node.format_spec is None else self.value(node.format_spec)
         return format_value(self.value(node.value), form, chr(node.conversion) if node.conversion > 0 else None)
 
@@ -241,7 +245,7 @@ class Scope:
         function = self.value(node.func)
         arguments: list[Any] = []
         for each in node.args:
-            arguments += self._expanded_items(each)
+            arguments += self._evaluate_list_item(each)
         keywords: dict[str, Any] = {}
         for word in node.keywords:
             value = self.value(word.value)
@@ -251,10 +255,12 @@ class Scope:
             keywords.update(new)
         if not callable(function):
             raise TypeError(f"'{type(function).__name__}' object is not callable")
-        if not isinstance(function, Function | Method | Lambda) and function not in _TYPES:
+        if not isinstance(function, AllowedFunction | AllowedMethod | Lambda) and function not in _TYPES:
             raise BarredError(f"it calls '{ast.unparse(node.func)}'")
         result = function(*arguments, **keywords)
-        return result if isinstance(function, Method) and function.name in LOOKING else self._within_bounds(result)
+        return (
+            result if isinstance(function, AllowedMethod) and function.name in LOOKING else self._check_bounds(result)
+        )
 
     def function(self, node: ast.Lambda) -> Lambda:
         """Return the function lambda a: b."""
@@ -265,22 +271,22 @@ class Scope:
     def list_comprehension(self, node: ast.ListComp | ast.SetComp) -> Any:
         """Return a list or set comprehension: [a for b in c], {a for b in c}."""
         made = list(self._comprehension_values(node.generators, node.elt))
-        self._within_bounds(made)
+        self._check_bounds(made)
         return set(made) if isinstance(node, ast.SetComp) else made
 
     def dict_comprehension(self, node: ast.DictComp) -> dict[Any, Any]:
         """Return a dictionary comprehension {a: b for c in d}."""
         made = dict(self._comprehension_values(node.generators, ast.Tuple([node.key, node.value])))
-        self._within_bounds(made)
+        self._check_bounds(made)
         return made
 
-    def generated(self, node: ast.GeneratorExp) -> Iterator[Any]:
+    def generator_expression(self, node: ast.GeneratorExp) -> Iterator[Any]:
         """Return a generator (a for b in c)."""
         return self._comprehension_values(node.generators, node.elt)
 
     def _comprehension_values(self, clauses: list[ast.comprehension], element: ast.expr) -> Iterator[Any]:
         first = iter(self.items(self.value(clauses[0].iter)))
-        return self.inner()._clause_values(clauses, element, first)
+        return self.nested_scope()._clause_values(clauses, element, first)
 
     def _clause_values(
         self, clauses: list[ast.comprehension], element: ast.expr, items: Iterator[Any]
@@ -318,7 +324,7 @@ class Scope:
 
 
 _RULES: dict[type[ast.expr], Callable[[Scope, Any], Any]] = {
-    ast.Constant: Scope.constant,
+    ast.Constant: Scope.literal,
     ast.Name: Scope.name,
     ast.Attribute: Scope.attribute,
     ast.Subscript: Scope.subscript,
@@ -338,5 +344,5 @@ _RULES: dict[type[ast.expr], Callable[[Scope, Any], Any]] = {
     ast.ListComp: Scope.list_comprehension,
     ast.SetComp: Scope.list_comprehension,
     ast.DictComp: Scope.dict_comprehension,
-    ast.GeneratorExp: Scope.generated,
+    ast.GeneratorExp: Scope.generator_expression,
 }

@@ -1,4 +1,4 @@
-"""The library xacro, with its expression evaluation and file reading replaced by safe functions.
+"""Safe use of the library xacro: its expression evaluation and file reading are replaced.
 
 The library keeps what it does well: macros, scopes, properties, includes, conditions. `install` changes the library
 for the whole process, which is one of its own (`core.files.xacro.process`).
@@ -16,12 +16,12 @@ from typing import Any
 import xacro
 from xacro import substitution_args
 
-from core.errors import FileError, listed
-from core.files.xacro.bounds import MAX_WEIGHT, BarredError, Budget, TooLargeError, weight
+from core.errors import FileError, join_words
+from core.files.xacro.bounds import MAX_WEIGHT, BarredError, EvaluationBudget, TooLargeError, text_size
 from core.files.xacro.callables import FUNCTIONS, MATHEMATICS, TYPES
-from core.files.xacro.expressions import Names, evaluate
-from core.files.xacro.sources import Sources, document_of, yaml_of
-from core.files.xacro.values import DottedDict, Function, Namespace, dotted
+from core.files.xacro.expressions import NameMapping, evaluate
+from core.files.xacro.sources import SourceTexts, parse_xml, parse_yaml
+from core.files.xacro.values import AllowedFunction, DottedDict, Namespace, with_dot_access
 
 MAX_ELEMENTS = 100_000
 """Maximum number of elements created on the way; a humanoid takes some ten thousand."""
@@ -34,20 +34,20 @@ _REPLACED = {
     xacro: ("_global_symbols", "eval_all", "eval_text", "load_yaml", "parse", "safe_eval"),
     substitution_args: ("_eval", "_eval_find"),
 }
-"""Private names of the library that are replaced; tested with 2.1.1, which `pyproject.toml` requires."""
+"""Private names of the library that are replaced; tested with version 2.1.1, which `pyproject.toml` requires."""
 
 
-def require_names() -> None:
+def check_library_names() -> None:
     """Raise FileError if the library lacks a name that will be replaced."""
     if missing := [name for module, names in _REPLACED.items() for name in names if not hasattr(module, name)]:
         raise FileError(
-            f"xacro {metadata.version('xacro')} has no {listed(missing)}, which Kinetostat replaces.",
+            f"xacro {metadata.version('xacro')} has no {join_words(missing)}, which Kinetostat replaces.",
             remedy='Install a tested version: pip install "kinetostat[xacro]".',
         )
 
 
 DOLLAR = "\ue000"
-"""Placeholder for a literal $; expansion is repeated and would take it for the start of an expression."""
+"""Placeholder for a literal $; expansion is repeated and would otherwise take the $ for the start of an expression."""
 _ESCAPED = re.compile(r"\$(\$+[{(])")
 _PIECE = re.compile(r"\$(?P<escaped>\$+[{(])|\$\{(?P<expression>[^}]*)\}|\$\((?P<command>[^)]*)\)|[^$]+|\$[^{($]+|\$$")
 
@@ -62,15 +62,15 @@ def keep_escapes() -> None:
     xacro.eval_text = eval_text
 
 
-class RefusedError(Exception):
-    """Expression that is not evaluated, with its location."""
+class RefusedExpressionError(Exception):
+    """Raised for an expression that is not evaluated, with its location."""
 
     def __init__(self, expression: str, error: BarredError | TooLargeError) -> None:
         self.expression, self.error = expression, error
         super().__init__(str(error))
 
 
-class Library:
+class SafeLibrary:
     """Functions that replace the library's during one expansion, with their counters.
 
     file    : the file that is expanded
@@ -80,14 +80,14 @@ class Library:
     """
 
     def __init__(self, file: str, find: Callable[[str], str]) -> None:
-        require_names()
+        check_library_names()
         self.file, self.find = file, find
-        self.sources = Sources()
+        self.sources = SourceTexts()
         self.place: tuple[str, int | None] | None = None
-        self._budget = Budget()
+        self._budget = EvaluationBudget()
         self._elements = self._characters = 0
         self._eval_all = xacro.eval_all
-        self._symbols = self._closed_table(xacro._global_symbols, {**FUNCTIONS, **TYPES, **MATHEMATICS})
+        self._symbols = self._restrict_names(xacro._global_symbols, {**FUNCTIONS, **TYPES, **MATHEMATICS})
 
     def install(self) -> None:
         """Replace the library's functions by these."""
@@ -101,32 +101,32 @@ class Library:
 
     # ------------------------------------------------------------------------------- what names mean
 
-    def _closed_table(self, table: Any, known: dict[str, Any]) -> dict[str, Any]:
-        """Return the library's table of names with safe meanings; names without one are barred."""
+    def _restrict_names(self, table: Any, safe_values: dict[str, Any]) -> dict[str, Any]:
+        """Return the library's table of names with safe values; names without a safe value are forbidden."""
         own = {"math": MATHEMATICS, "xacro": self._xacro_namespace(), "python": {**FUNCTIONS, **TYPES}}
         closed: dict[str, Any] = {"True": True, "False": False}
         for name, meaning in table.items():
             if isinstance(meaning, xacro.NameSpace):
                 closed[name] = xacro.NameSpace()
-                closed[name].update(self._closed_table(meaning, own.get(name, {})))
+                closed[name].update(self._restrict_names(meaning, own.get(name, {})))
             elif name not in closed:
-                closed[name] = known.get(name, own["xacro"].get(name, _barred_function))
+                closed[name] = safe_values.get(name, own["xacro"].get(name, _barred_function))
         return closed
 
     def _xacro_namespace(self) -> dict[str, Any]:
         """Return the content of the namespace `xacro.`."""
         functions: dict[str, Callable[..., Any]] = {
-            "abs_filename": lambda name: xacro.abs_filename_spec(_checked_text(name)),
+            "abs_filename": lambda name: xacro.abs_filename_spec(_check_is_string(name)),
             "arg": lambda name: xacro.substitution_args_context["arg"][name],
             "dotify": DottedDict,
             "fatal": _raise_fatal,
-            "load_yaml": lambda filename: self.load_yaml(_checked_text(filename)),
+            "load_yaml": lambda filename: self.load_yaml(_check_is_string(filename)),
             "tokenize": lambda s, sep=",; ", skip_empty=True: xacro.tokenize(
-                _checked_text(s), _checked_text(sep), skip_empty
+                _check_is_string(s), _check_is_string(sep), skip_empty
             ),
             **dict.fromkeys(("error", "message", "print_location", "warning"), lambda *_, **__: ""),
         }
-        return {name: Function(name, run) for name, run in functions.items()}
+        return {name: AllowedFunction(name, run) for name, run in functions.items()}
 
     # ------------------------------------------------------------------------------- expressions
 
@@ -143,45 +143,45 @@ class Library:
             found = _PIECE.match(text, position)
             if found is None:
                 raise xacro.XacroException("invalid expression: " + text[position:])
-            pieces.append(self._evaluated_piece(found, symbols))
-            size += weight(pieces[-1])
+            pieces.append(self._evaluate_substitution(found, symbols))
+            size += text_size(pieces[-1])
             position = found.end()
         self._characters += size
         if (len(pieces) > 1 and size > MAX_WEIGHT) or self._characters > MAX_TEXT:
-            self._raise_refused(text, TooLargeError("its text becomes too long"))
+            self._raise_with_expression(text, TooLargeError("its text becomes too long"))
         return pieces[0] if len(pieces) == 1 else "".join(map(str, pieces))
 
-    def _evaluated_piece(self, found: re.Match[str], symbols: Any) -> Any:
+    def _evaluate_substitution(self, match: re.Match[str], symbols: Any) -> Any:
         try:
-            if (expression := found["expression"]) is not None:
+            if (expression := match["expression"]) is not None:
                 return self.safe_eval(self.eval_text(expression, symbols), symbols)
-            if (command := found["command"]) is not None:
+            if (command := match["command"]) is not None:
                 return xacro.eval_extension(f"$({self.eval_text(command, symbols)})")
         except Exception as error:
-            self._raise_refused(found[0], error)
-        return found["escaped"].replace("$", DOLLAR) if found["escaped"] else found[0]
+            self._raise_with_expression(match[0], error)
+        return match["escaped"].replace("$", DOLLAR) if match["escaped"] else match[0]
 
-    def _raise_refused(self, expression: str, error: Exception) -> None:
-        """Raise the error again with the expression and, the first time, its location."""
+    def _raise_with_expression(self, expression: str, error: Exception) -> None:
+        """Raise the error again, adding the expression and, the first time, its location."""
         within = error.exc if isinstance(error, xacro.XacroException) and error.exc is not None else error
         if self.place is None:
-            self.place = self._location_of(expression)
-        if isinstance(within, RefusedError | FileError | RecursionError | MemoryError):
+            self.place = self._find_location(expression)
+        if isinstance(within, RefusedExpressionError | FileError | RecursionError | MemoryError):
             raise within
         if isinstance(within, BarredError | TooLargeError):
-            raise RefusedError(expression, within) from None
+            raise RefusedExpressionError(expression, within) from None
         if expression.startswith("$("):
             raise error
         raise xacro.XacroException(exc=error, suffix=f"\nwhen evaluating expression '{expression[2:-1]}'") from None
 
-    def _location_of(self, expression: str) -> tuple[str, int | None]:
+    def _find_location(self, expression: str) -> tuple[str, int | None]:
         files = [macro.history[-1][-1] for macro in (xacro.macrostack or ())[-1:]] + (xacro.filestack or [])[-1:]
         named = [file or self.file for file in files] or [self.file]
         lines = ((file, self.sources.line(file, expression)) for file in named)
         return next(((file, line) for file, line in lines if line is not None), (named[-1], None))
 
     def eval_command(self, expression: str, context: Any) -> str:
-        """Evaluate $(eval …), an expression whose names are the arguments."""
+        """Evaluate $(eval …), an expression in which the file's arguments are names."""
         if "__" in expression:
             raise BarredError("it contains a double underscore")
         return str(evaluate(expression, _ArgumentNames(context.get("arg", {}), self.find), self._budget))
@@ -193,7 +193,7 @@ class Library:
         self._elements += 1
         if self._elements > MAX_ELEMENTS:
             raise FileError(
-                f"It expands into more than {MAX_ELEMENTS:,} elements.",
+                f"The file expands into more than {MAX_ELEMENTS:,} elements.",
                 file=self.file,
                 remedy="Look for macros that call each other again and again.",
             )
@@ -202,8 +202,8 @@ class Library:
     def parse(self, text: Any, filename: str | None = None) -> Any:
         """Return the XML document of a text, or of an included file."""
         if text is not None:
-            self.sources.keep(self.file, text)
-            return document_of(text, self.file)
+            self.sources.store_text(self.file, text)
+            return parse_xml(text, self.file)
         file = str(filename)
         if len(xacro.filestack) > MAX_INCLUDES:
             raise FileError(
@@ -212,7 +212,7 @@ class Library:
                 remedy="Look for a file that includes itself.",
             )
         try:
-            return document_of(self.sources.text(file), file)
+            return parse_xml(self.sources.text(file), file)
         except FileError as error:
             if _file_exists(file):
                 raise
@@ -223,21 +223,21 @@ class Library:
         """Return the content of a YAML file, accessible with dots."""
         file = xacro.abs_filename_spec(filename)
         units = {
-            each.value.tag: partial(self._converted_to_si, each.value.conversion_constant)
+            each.value.tag: partial(self._convert_to_si, each.value.conversion_constant)
             for each in xacro.ConstructUnits
         }
         xacro.filestack.append(file)
-        found = dotted(yaml_of(self.sources.text(file), units, file))
+        found = with_dot_access(parse_yaml(self.sources.text(file), units, file))
         xacro.filestack.pop()
         xacro.all_includes.append(file)
         return found
 
-    def _converted_to_si(self, factor: float, text: str) -> float:
+    def _convert_to_si(self, factor: float, text: str) -> float:
         return float(self.safe_eval(text, self._symbols)) * factor
 
 
 def _barred_function(*_: Any, **__: Any) -> Any:
-    """Replace library functions that expressions may not call; raises BarredError."""
+    """Substitute for library functions that expressions may not call; raises BarredError."""
     raise BarredError("it calls a function that is not allowed")
 
 
@@ -249,7 +249,7 @@ def _environment_variable(name: str) -> str:
         raise substitution_args.SubstitutionException(f"environment variable {name!r} is not set") from None
 
 
-class _ArgumentNames(Names):
+class _ArgumentNames(NameMapping):
     """Mapping of names in $(eval …) to values."""
 
     def __init__(self, arguments: Any, find: Callable[[str], str]) -> None:
@@ -260,10 +260,10 @@ class _ArgumentNames(Names):
             **FUNCTIONS,
             **TYPES,
             **MATHEMATICS,
-            "arg": Function("arg", lambda name: substitution_args.convert_value(arguments[name], "auto")),
-            "env": Function("env", _environment_variable),
-            "find": Function("find", find),
-            "optenv": Function("optenv", lambda name, default="": os.environ.get(name, default)),
+            "arg": AllowedFunction("arg", lambda name: substitution_args.convert_value(arguments[name], "auto")),
+            "env": AllowedFunction("env", _environment_variable),
+            "find": AllowedFunction("find", find),
+            "optenv": AllowedFunction("optenv", lambda name, default="": os.environ.get(name, default)),
         }
 
     def __getitem__(self, name: str) -> Any:
@@ -276,9 +276,9 @@ def _raise_fatal(*words: Any) -> None:
     raise xacro.XacroException(" ".join(map(str, words)))
 
 
-def _checked_text(value: Any) -> str:
+def _check_is_string(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"a text is needed, not {type(value).__name__}")
+        raise TypeError(f"a string is needed, not {type(value).__name__}")
     return value
 
 

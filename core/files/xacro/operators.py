@@ -1,4 +1,4 @@
-"""Operators of Xacro expressions: Python's, with the size of the result checked before it is computed."""
+"""Operators of Xacro expressions: those of Python, with the size of the result checked before it is computed."""
 
 from __future__ import annotations
 
@@ -8,55 +8,55 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.files.xacro.bounds import BarredError, TooLargeError, require_bits, require_size, weight
+from core.files.xacro.bounds import BarredError, TooLargeError, check_integer_size, check_size, text_size
 
 _WIDE = re.compile(r"%(?:\([^)]*\))?[-#0 +]*(?:\*|\d{4,}|\d*\.(?:\*|\d{4,}))")
 _SEQUENCES = (str, list, tuple)
 
 
-def times(a: Any, b: Any) -> Any:
+def multiply(a: Any, b: Any) -> Any:
     """Return a · b."""
     if isinstance(a, int) and isinstance(b, int):
-        require_bits(a.bit_length() + b.bit_length())
+        check_integer_size(a.bit_length() + b.bit_length())
     for sequence, count in ((a, b), (b, a)):
         if isinstance(sequence, _SEQUENCES) and isinstance(count, int):
-            require_size(weight(sequence) * max(count, 0))
+            check_size(text_size(sequence) * max(count, 0))
     return a * b
 
 
 def power(a: Any, b: Any) -> Any:
     """Return a to the power of b."""
     if isinstance(a, int) and isinstance(b, int) and abs(a) > 1 and b > 0:
-        require_bits((abs(a).bit_length() - 1) * b)
+        check_integer_size((abs(a).bit_length() - 1) * b)
     return a**b
 
 
-def shifted(a: Any, b: Any) -> Any:
+def shift_left(a: Any, b: Any) -> Any:
     """Return a · 2ᵇ."""
     if isinstance(a, int) and isinstance(b, int):
-        require_bits(a.bit_length() + max(b, 0) if a else 0)
+        check_integer_size(a.bit_length() + max(b, 0) if a else 0)
         return a << b if a or b < 0 else 0
     return a << b
 
 
-def remainder(a: Any, b: Any) -> Any:
-    """Return a modulo b, or the text a formatted with b."""
+def remainder_or_format(a: Any, b: Any) -> Any:
+    """Return a modulo b for numbers, or the string a formatted with b."""
     if isinstance(a, str):
         if _WIDE.search(a):
             raise TooLargeError("it formats very wide text")
-        require_size((a.count("%") * weight(b) + len(a)) / 10)
+        check_size((a.count("%") * text_size(b) + len(a)) / 10)
     return a % b
 
 
 BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
-    ast.Mult: times,
+    ast.Mult: multiply,
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
-    ast.Mod: remainder,
+    ast.Mod: remainder_or_format,
     ast.Pow: power,
-    ast.LShift: shifted,
+    ast.LShift: shift_left,
     ast.RShift: operator.rshift,
     ast.BitOr: operator.or_,
     ast.BitAnd: operator.and_,
@@ -82,9 +82,9 @@ COMPARISON: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 }
 
 
-def operator_of(table: Mapping[Any, Callable[..., Any]], sign: ast.AST) -> Callable[..., Any]:
+def find_operator(table: Mapping[Any, Callable[..., Any]], operator: ast.AST) -> Callable[..., Any]:
     """Return the function of an operator. Raises BarredError."""
-    found = table.get(type(sign))
+    found = table.get(type(operator))
     if found is None:
         raise BarredError("it contains an unsupported operator")
     return found

@@ -1,4 +1,4 @@
-"""Expansion of one Xacro file, printed as URDF. Run as a subprocess by `core.files.xacro.reader`.
+"""Expansion of one Xacro file to URDF text. Run as a subprocess by `core.files.xacro.reader`.
 
 Xacro is a small programming language; in a process of its own it can neither hang nor disturb the program.
 Arguments: the file, a JSON mapping of package folders, "closed" or "trusted", and a JSON mapping of the file's own
@@ -22,15 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import FileError
-from core.files.meshes.lookup import package_folders
-from core.later import complete
+from core.files.meshes.lookup import candidate_package_folders
+from core.later import compile_dataclasses
 
 MEMORY_LIMIT = 3 << 30
 """Bytes of address space; a few hundred megabytes are needed."""
 TIME_LIMIT = 60
-"""Seconds of CPU time, in case the parent process has ended."""
+"""CPU time limit (s), in case the parent process has ended."""
 DEEPEST = 3000
-"""Maximum recursion depth; evaluating node by node takes more than Python itself does."""
+"""Maximum recursion depth; node-by-node evaluation recurses more deeply than Python's own."""
 
 _HARMLESS = frozenset(
     (
@@ -45,11 +45,11 @@ _HARMLESS = frozenset(
         "sys._getframe",
     )
 )
-"""Audit events that a closed process may raise, besides reading files. (`compile` makes a syntax tree; running compiled
-code is another event.)"""
+"""Audit events that the restricted process may raise, apart from reading files. (`compile` only makes a syntax tree;
+running compiled code raises another event.)"""
 
 
-def reason(error: BaseException) -> str:
+def format_error(error: BaseException) -> str:
     """Return xacro's error message on one line, without repetition and Python class names."""
     words = re.sub(r"<class '[^']*'>:?", "", str(error)).split()
     half = len(words) // 2
@@ -58,38 +58,38 @@ def reason(error: BaseException) -> str:
     return " ".join(words) or type(error).__name__
 
 
-def limit(closed: bool) -> None:
-    """Limit the memory and time of this process, where the system can (not on Windows)."""
+def limit_resources(is_sandboxed: bool) -> None:
+    """Limit memory and time of this process, where the operating system supports it (not on Windows)."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
         resource.setrlimit(resource.RLIMIT_CPU, (TIME_LIMIT, TIME_LIMIT))
-        if closed:
+        if is_sandboxed:
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
-def seal() -> None:
+def restrict_to_reading() -> None:
     """Restrict this process to reading files from now on."""
-    complete("core.files")
+    compile_dataclasses("core.files")
 
-    def allow(event: str, details: tuple[Any, ...]) -> None:
+    def check_audit_event(event: str, details: tuple[Any, ...]) -> None:
         reading = event == "open" and not (details[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         if not (reading or event in _HARMLESS):
             raise PermissionError(f"this is not allowed while a file is expanded: {event}")
 
-    sys.addaudithook(allow)
+    sys.addaudithook(check_audit_event)
 
 
-def finder(file: str, packages: str) -> Callable[[str], str]:
-    """Return a function package → its folder, searching as for meshes, then as ROS does. The function raises the errors
-    of xacrodoc."""
+def make_package_finder(file: str, packages: str) -> Callable[[str], str]:
+    """Return a function that finds the folder of a package, searching as for meshes, then as ROS does. The function
+    raises the errors of xacrodoc."""
     from xacrodoc import packages as usual
 
     known, folder = json.loads(packages), Path(file).absolute().parent
 
     def find(package: str) -> str:
-        for place in package_folders(package, folder, known):
+        for place in candidate_package_folders(package, folder, known):
             if place.is_dir():
                 return str(place)
         return str(usual.get_path(package))
@@ -98,7 +98,7 @@ def finder(file: str, packages: str) -> Callable[[str], str]:
 
 
 class _Arguments(dict[str, str]):
-    """Arguments given from outside, which know the names that the file asks for."""
+    """Arguments given by the caller; records which names the file asks for."""
 
     def __init__(self, given: Mapping[str, str]) -> None:
         super().__init__(given)
@@ -113,25 +113,25 @@ class _Arguments(dict[str, str]):
         self.asked.add(name)
         return super().__getitem__(name)
 
-    def refuse_unused(self, file: str) -> None:
-        """Raise FileError for a given argument that the file does not have."""
+    def check_all_used(self, file: str) -> None:
+        """Raise FileError for an argument that the file does not declare."""
         unused = next((name for name in self.given if name not in self.asked), None)
         if unused is not None:
             remedy = f"Its arguments are {', '.join(sorted(self.asked))}." if self.asked else "It has none."
-            raise FileError(f"It has no argument '{unused}'.", file=file, remedy=remedy)
+            raise FileError(f"The file has no argument '{unused}'.", file=file, remedy=remedy)
 
 
-def expanded(file: str, packages: str, closed: bool, arguments: str) -> str:
+def expand(file: str, packages: str, is_sandboxed: bool, arguments: str) -> str:
     """Return the URDF text. Raises FileError."""
     from xacro import substitution_args
     from xacrodoc import XacroDoc
 
-    from core.files.xacro.library import DOLLAR, Library, RefusedError, keep_escapes
+    from core.files.xacro.library import DOLLAR, RefusedExpressionError, SafeLibrary, keep_escapes
 
     text = sys.stdin.buffer.read().decode("utf-8", "replace").removeprefix("\ufeff")
-    find = finder(file, packages)
-    library = Library(file, find)
-    if closed:
+    find = make_package_finder(file, packages)
+    library = SafeLibrary(file, find)
+    if is_sandboxed:
         library.install()
     else:
         substitution_args._eval_find = find
@@ -140,42 +140,42 @@ def expanded(file: str, packages: str, closed: bool, arguments: str) -> str:
     sys.path[:] = [place for place in sys.path if os.path.isabs(place)]
     sys.setrecursionlimit(DEEPEST)
     warnings.simplefilter("ignore")
-    if closed:
-        seal()
+    if is_sandboxed:
+        restrict_to_reading()
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(_DiscardedOutput()):
             given = _Arguments(json.loads(arguments))
             document = XacroDoc.from_string(text, subargs=given, resolve_packages=False, rootdir=Path(file).parent)
-            given.refuse_unused(file)
+            given.check_all_used(file)
             return str(document.to_urdf_string()).replace(DOLLAR, "$")
-    except RefusedError as error:
-        raise refusal(error, *(library.place or (file, None))) from None
+    except RefusedExpressionError as error:
+        raise refused_expression_error(error, *(library.place or (file, None))) from None
     except FileError:
         raise
     except RecursionError:
         raise FileError(
-            "It is nested too deeply, or macros call themselves endlessly.",
+            "The file is nested too deeply, or its macros call themselves endlessly.",
             file=file,
-            remedy="Look for endless recursions in it.",
+            remedy="Look for endless recursion in the file.",
         ) from None
     except MemoryError:
         raise FileError(
-            f"Expanding it takes more than {MEMORY_LIMIT >> 30} GB of memory.",
+            f"Expanding the file takes more than {MEMORY_LIMIT >> 30} GB of memory.",
             file=file,
-            remedy="Look for very large lists and texts in it.",
+            remedy="Look for very large lists and strings in the file.",
         ) from None
     except Exception as error:
         place, line = library.place or (file, None)
         raise FileError(
-            f"Xacro cannot expand it: {reason(error)[:300].rstrip('.')}.",
+            f"Xacro cannot expand the file: {format_error(error)[:300].rstrip('.')}.",
             file=place,
             line=line,
             remedy="Correct the file, or give the folders of its packages.",
         ) from None
 
 
-def refusal(error: Any, file: str, line: int | None) -> FileError:
-    """Return the error about an expression that is not evaluated."""
+def refused_expression_error(error: Any, file: str, line: int | None) -> FileError:
+    """Return the error for an expression that is not evaluated."""
     from core.errors import CodeRefused
     from core.files.xacro.bounds import BarredError
 
@@ -192,7 +192,7 @@ def refusal(error: Any, file: str, line: int | None) -> FileError:
         f"The expression “{short}” is not evaluated: {error.error}.",
         file=file,
         line=line,
-        remedy="Look for very large numbers or lists, and for endless recursion in it.",
+        remedy="Look for very large numbers or lists, and for endless recursion in the expression.",
     )
 
 
@@ -206,9 +206,9 @@ class _DiscardedOutput(io.StringIO):
 def main(file: str, packages: str, mode: str, arguments: str) -> int:
     """Print the expanded text and return 0; on failure print a line on standard error and return 1."""
     closed = mode != "trusted"
-    limit(closed)
+    limit_resources(closed)
     try:
-        text = expanded(file, packages, closed, arguments)
+        text = expand(file, packages, closed, arguments)
     except FileError as error:
         parts = {name: getattr(error, name) for name in ("what", "where", "remedy", "file", "line")}
         print(json.dumps({**parts, "kind": type(error).__name__}), file=sys.stderr)

@@ -12,10 +12,10 @@ import json
 import os
 from pathlib import Path
 
-from core.apart.starting import Finished, environment, finished, python
+from core.apart.starting import ProcessResult, module_command, process_environment, run_command
 from core.errors import CodeRefused, FileError, KinetostatError
 from core.files.regular_file import MODEL
-from core.files.source import Options, Reading, Source, Trusted
+from core.files.source import ReadOptions, ReadResult, Source, TrustedFile
 from core.files.urdf.reader import read_urdf
 
 TIME_LIMIT = 30.0
@@ -31,19 +31,19 @@ _REMEDY = (
 _OF_OPENED, _OF_IMPORTED = ("--trust-code", "trust=True"), ("--trust-code-of FILE", "trust=[error.allow]")
 
 
-def read_xacro(source: Source, options: Options) -> Reading:
+def read_xacro(source: Source, options: ReadOptions) -> ReadResult:
     """Return the model of a Xacro file. Raises FileError, also if the library is missing."""
-    text = expanded(source, options)
+    text = expand(source, options)
     try:
         reading = read_urdf(Source(text, source.file, decoded=True), options)
         unplaced = (dataclasses.replace(each, line=None) for each in reading.findings)  # lines are of the expanded text
-        return Reading(reading.model, tuple(unplaced))
+        return ReadResult(reading.model, tuple(unplaced))
     except KinetostatError as error:
         where = ", ".join(part for part in ("in the expanded text", error.where) if part)
         raise FileError(error.what, where=where, remedy=error.remedy, file=source.file) from None
 
 
-def expanded(source: Source, options: Options) -> bytes:
+def expand(source: Source, options: ReadOptions) -> bytes:
     """Return the URDF text of a Xacro file. Raises FileError."""
     if importlib.util.find_spec("xacrodoc") is None:
         raise FileError(
@@ -57,7 +57,7 @@ def expanded(source: Source, options: Options) -> bytes:
             file=source.file,
             remedy="Save it as a .xacro file and open that.",
         )
-    trusted = Trusted.of(source)
+    trusted = TrustedFile.of(source)
     file, packages = os.path.abspath(source.file), json.dumps(dict(options.packages))
     mode = "trusted" if trusted in options.trusted else "closed"
     arguments = json.dumps({} if options.chain else dict(options.arguments))
@@ -71,34 +71,34 @@ def expanded(source: Source, options: Options) -> bytes:
     raise error
 
 
-def _run_expansion(arguments: list[str], text: bytes, file: str) -> Finished:
+def _run_expansion(arguments: list[str], text: bytes, file: str) -> ProcessResult:
     """Run the subprocess that expands the file; if it exceeds the time limit, it is stopped with all its children."""
-    command, own = python(f"{__package__}.process", *arguments), environment(_ENVIRONMENT)
+    command, own = module_command(f"{__package__}.process", *arguments), process_environment(_ENVIRONMENT)
     try:
-        return finished(command, text=text, own=own, limit=TIME_LIMIT)
+        return run_command(command, standard_input=text, environment_variables=own, timeout=TIME_LIMIT)
     except TimeoutError:
         raise FileError(
-            f"Expanding it takes longer than {TIME_LIMIT:.0f} s.",
+            f"Expanding the file takes longer than {TIME_LIMIT:.0f} s.",
             file=file,
-            remedy="Look for endless recursion and very large numbers in it.",
+            remedy="Look for endless recursion and very large numbers in the file.",
         ) from None
 
 
-def _expansion_error(said: bytes, too_long: bool, file: str) -> FileError:
+def _expansion_error(error_output: bytes, timed_out: bool, file: str) -> FileError:
     """Return the error reported by the subprocess."""
-    if too_long:
+    if timed_out:
         return FileError(
-            f"It expands into more than {MODEL.most / 1e6:.0f} MB.",
+            f"The file expands into more than {MODEL.most / 1e6:.0f} MB.",
             file=file,
             remedy="Look for macros that call each other again and again.",
         )
-    lines = said.decode("utf-8", "replace").strip().splitlines()
+    lines = error_output.decode("utf-8", "replace").strip().splitlines()
     try:
         parts = json.loads(lines[-1]) if lines else {}
         error = _KINDS.get(parts.pop("kind"), FileError)(**parts)
     except (ValueError, KeyError, AttributeError, TypeError):
         reason = lines[-1][:300].rstrip(".") if lines else "it ended without a message"
-        return FileError(f"Xacro cannot expand it: {reason}.", file=file, remedy="Simplify the file.")
+        return FileError(f"Xacro cannot expand the file: {reason}.", file=file, remedy="Simplify the file.")
     if error.file == os.path.abspath(file):
         error.file = file
     return error

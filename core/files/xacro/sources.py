@@ -1,4 +1,5 @@
-"""Files read during the expansion of Xacro, within limits: XML without entities, YAML without Python objects."""
+"""Reading of the files that a Xacro expansion needs, within limits: XML without entities, YAML without Python
+objects."""
 
 from __future__ import annotations
 
@@ -12,12 +13,12 @@ from xml.parsers.expat import ErrorString, ExpatError
 import yaml
 
 from core.errors import FileError
-from core.files.source import source_of_file
-from core.files.xacro.bounds import Budget, bounded
+from core.files.source import source_from_file
+from core.files.xacro.bounds import EvaluationBudget, charge_value
 
 
-class Sources:
-    """Texts by file, kept so that messages can give the line of an expression."""
+class SourceTexts:
+    """Texts of files by path, kept so that messages can give the line of an expression."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
@@ -25,10 +26,10 @@ class Sources:
     def text(self, file: str) -> str:
         """Return the text of a regular file within the size limit. Raises FileError with the full path."""
         if file not in self._texts:
-            self.keep(file, source_of_file(os.path.abspath(file)).text)
+            self.store_text(file, source_from_file(os.path.abspath(file)).text)
         return self._texts[file]
 
-    def keep(self, file: str, text: str) -> None:
+    def store_text(self, file: str, text: str) -> None:
         """Store a text that was read elsewhere."""
         self._texts[file] = text
 
@@ -58,7 +59,7 @@ class _PlainBuilder(expatbuilder.ExpatBuilderNS):
         )
 
 
-def document_of(text: str, file: str) -> Any:
+def parse_xml(text: str, file: str) -> Any:
     """Return the XML document (of `xml.dom.minidom`) of a text. Raises FileError."""
     try:
         return _PlainBuilder(file).parseString(text)
@@ -72,7 +73,7 @@ def document_of(text: str, file: str) -> Any:
         ) from None
 
 
-def yaml_of(text: str, units: Mapping[str, Callable[[str], float]], file: str) -> Any:
+def parse_yaml(text: str, units: Mapping[str, Callable[[str], float]], file: str) -> Any:
     """Return the content of a YAML text, plain values only. `units`: conversions for tags such as !degrees. Raises
     FileError."""
 
@@ -80,7 +81,7 @@ def yaml_of(text: str, units: Mapping[str, Callable[[str], float]], file: str) -
     for tag, made in units.items():
         loader.add_constructor(tag, lambda within, node, made=made: made(str(within.construct_scalar(node))))
     try:
-        return bounded(yaml.load(text, loader), Budget())
+        return charge_value(yaml.load(text, loader), EvaluationBudget())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = None if mark is None else mark.line + 1

@@ -1,4 +1,5 @@
-"""Values of Xacro expressions besides Python's plain ones: dictionaries with dots, methods, functions, namespaces."""
+"""Values of Xacro expressions other than Python's plain ones: dictionaries with dot access, methods, functions,
+namespaces."""
 
 from __future__ import annotations
 
@@ -8,21 +9,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.files.xacro.bounds import BarredError, Budget, TooLargeError, bounded, require_size, weight
+from core.files.xacro.bounds import BarredError, EvaluationBudget, TooLargeError, charge_value, check_size, text_size
 
 
 class Namespace(ABC):  # noqa: B024 (classes of the library are registered here)
-    """Names under a prefix such as `math`; expressions can use its members, but not the namespace as a value."""
+    """Group of names such as `math`; expressions can use its members, but not the namespace itself as a value."""
 
 
 class DottedList(list[Any]):
     """List of a YAML file, whose items support access with dots."""
 
     def __getitem__(self, index: Any) -> Any:
-        return dotted(super().__getitem__(index))
+        return with_dot_access(super().__getitem__(index))
 
     def __iter__(self) -> Any:
-        return map(dotted, super().__iter__())
+        return map(with_dot_access, super().__iter__())
 
 
 class DottedDict(dict[Any, Any]):
@@ -30,12 +31,12 @@ class DottedDict(dict[Any, Any]):
 
     def __getitem__(self, key: Any) -> Any:
         try:
-            return dotted(super().__getitem__(key))
+            return with_dot_access(super().__getitem__(key))
         except KeyError:
             raise AttributeError(f"The yaml dictionary has no key '{key}'") from None
 
 
-def dotted(value: Any) -> Any:
+def with_dot_access(value: Any) -> Any:
     """Return the value, with dot access if it is a list or dictionary."""
     if isinstance(value, dict):
         return DottedDict(value)
@@ -43,7 +44,7 @@ def dotted(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Function:
+class AllowedFunction:
     """Function that expressions may call."""
 
     name: str
@@ -54,25 +55,25 @@ class Function:
 
 
 @dataclass(frozen=True, eq=False)
-class Method:
-    """Method of a plain value."""
+class AllowedMethod:
+    """Bound method of a plain value."""
 
     value: Any
     name: str
-    budget: Budget
+    budget: EvaluationBudget
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         if isinstance(self.value, str):
             if self.name == "format":
-                return formatted(self.value, arguments, keywords)
+                return format_template(self.value, arguments, keywords)
             if self.name == "join" and arguments:
                 arguments = (list(arguments[0]), *arguments[1:])
             grown = _GROWING.get(self.name)
             if grown is not None:
-                require_size(grown(self.value, *arguments))
+                check_size(grown(self.value, *arguments))
         result = getattr(self.value, self.name)(*arguments, **keywords)
         if not isinstance(self.value, str):
-            bounded(self.value, self.budget)
+            charge_value(self.value, self.budget)
         return result
 
 
@@ -106,7 +107,7 @@ METHODS: dict[type, frozenset[str]] = {
 """Methods that expressions may call, by the exact type of the value."""
 
 LOOKING = frozenset(("get", "pop", "popitem", "setdefault"))
-"""Methods that return existing values instead of new ones."""
+"""Methods that return existing values instead of creating new ones."""
 
 PARTS: dict[type, frozenset[str]] = {
     int: frozenset(("real", "imag", "numerator", "denominator")),
@@ -115,23 +116,23 @@ PARTS: dict[type, frozenset[str]] = {
 }
 
 
-def _length_of_replace(text: str, old: str, new: str, count: int = -1) -> int:
+def _length_after_replace(text: str, old: str, new: str, count: int = -1) -> int:
     return len(text) + (text.count(old) if count < 0 else min(text.count(old), count)) * len(new)
 
 
-def _length_of_join(text: str, parts: list[Any]) -> int:
-    return weight(parts) + len(text) * len(parts)
+def _length_after_join(text: str, parts: list[Any]) -> int:
+    return text_size(parts) + len(text) * len(parts)
 
 
 _GROWING: dict[str, Callable[..., int]] = {
-    "replace": _length_of_replace,
-    "join": _length_of_join,
+    "replace": _length_after_replace,
+    "join": _length_after_join,
     **dict.fromkeys(("center", "ljust", "rjust", "zfill"), lambda text, width, *_: width),
 }
-"""Length of the resulting text, by method."""
+"""Functions that compute the length of the resulting string, by method."""
 
 
-def attribute(value: Any, name: str, budget: Budget) -> Any:
+def read_attribute(value: Any, name: str, budget: EvaluationBudget) -> Any:
     """Return value.name. Raises BarredError for names that are not allowed."""
     kind = type(value)
     if kind is DottedDict and not hasattr(dict, name):
@@ -139,13 +140,13 @@ def attribute(value: Any, name: str, budget: Budget) -> Any:
     if name in PARTS.get(kind, ()):
         return getattr(value, name)
     if name in METHODS.get(kind, ()):
-        return Method(value, name, budget)
+        return AllowedMethod(value, name, budget)
     if name.startswith("_") or kind not in METHODS or hasattr(kind, name):
         raise BarredError(f"it accesses '{name}' of a value of type {kind.__name__}")
     raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
 
 
-def formatted(template: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> str:
+def format_template(template: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> str:
     """Return str.format with fields restricted to numbers and names."""
     pieces, total, following = [], 0, 0
     for literal, field, form, conversion in string.Formatter().parse(template):
@@ -159,7 +160,7 @@ def formatted(template: str, arguments: tuple[Any, ...], keywords: Mapping[str, 
             text = format_value(found, form or "", conversion)
         pieces += [literal, text]
         total += len(literal) + len(text)
-        require_size(total)
+        check_size(total)
     return "".join(pieces)
 
 
@@ -168,10 +169,10 @@ _CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii
 
 def format_value(value: Any, form: str, conversion: str | None) -> str:
     """Return format(value, form) after the conversion !s, !r or !a."""
-    if "{" in form or any(len(digits) > 3 for digits in _runs_of_digits(form)):
-        raise TooLargeError("it formats very wide text, or for a width that is a field itself")
+    if "{" in form or any(len(digits) > 3 for digits in _find_integers(form)):
+        raise TooLargeError("it formats very wide text, or takes the width from another field")
     return format(_CONVERSIONS[conversion](value) if conversion else value, form)
 
 
-def _runs_of_digits(text: str) -> list[str]:
+def _find_integers(text: str) -> list[str]:
     return "".join(sign if sign.isdecimal() else " " for sign in text).split()

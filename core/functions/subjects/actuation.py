@@ -1,4 +1,4 @@
-"""Options shared by several functions: the actuators, and the length that weighs translation against rotation."""
+"""Options shared by several functions: the actuators, and the length that relates translation to rotation."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ LENGTH = Number(
 )
 
 
-def names_of(text: str) -> tuple[str, ...]:
+def split_names(text: str) -> tuple[str, ...]:
     """Split names separated by commas or spaces."""
     return tuple(text.replace(",", " ").split())
 
 
-def chosen_actuators(mech: Any, text: str) -> Actuators:
+def find_actuators(mech: Any, text: str) -> Actuators:
     """Return the actuators named by an option."""
-    from core.analysis.actuators import actuators
+    from core.analysis.actuators import choose_actuators
 
-    return actuators(mech, names_of(text))
+    return choose_actuators(mech, split_names(text))
 
 
 def actuators_text(chosen: Actuators) -> str:
@@ -50,12 +50,13 @@ def actuators_text(chosen: Actuators) -> str:
 
 
 def speed_weights_text(mech: Any, chosen: Actuators, length: float | None) -> str:
-    """Describe how speeds of prismatic and revolute joints are weighted; '' if there is only one kind."""
-    if len(set(chosen.slides(mech))) < 2:
+    """Describe how the speeds of prismatic and revolute joints are weighted against each other; '' if there is only one
+    kind."""
+    if len(set(chosen.translating_mask(mech))) < 2:
         return ""
-    return f"1 rad/s of a revolute joint is weighted as {joint_length(length):g} m/s of a prismatic joint"
+    return f"1 rad/s of a revolute joint is weighted as {prismatic_length_scale(length):g} m/s of a prismatic joint"
 
 
-def joint_length(length: float | None) -> float:
-    """Length in m by which speeds of prismatic joints are divided; 1 m by default."""
+def prismatic_length_scale(length: float | None) -> float:
+    """Return the length in m by which speeds of prismatic joints are divided, by default 1 m."""
     return 1.0 if length is None else length

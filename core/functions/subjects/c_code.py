@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 TITLES = {
     "rates": "accelerations",
-    "reduced": "accelerations from closed forms",
-    "closed": "loop closure in closed form",
+    "reduced": "accelerations with analytic loop closure",
+    "closed": "analytic loop closure",
     "masses": "factorisation of the mass matrix",
     "positions": "loop closure, one iteration",
     "speeds": "consistent speeds",
@@ -28,9 +28,9 @@ TITLES = {
     "q_rate": "coordinate rates",
     "values": "outputs",
 }
-"""Labels of the functions that make up a time step."""
+"""Labels of the functions that a time step consists of."""
 HEADS = {"square roots": "Roots"}
-"""Labels of the kinds of operations; default: their names."""
+"""Labels of the kinds of operations; a kind without a label is shown by its name."""
 
 
 def write_c_code(
@@ -46,19 +46,19 @@ def write_c_code(
     factorisation: str,
     fmu: bool,
 ) -> Result:
-    """Write C code into a folder, or into a temporary folder only to report its properties if none is named."""
+    """Write C code into a folder; if none is named, generate it in a temporary folder only to report its properties."""
     from core.c_code.generate import UnstableStep, generate_c
 
-    def progress(text: str) -> None:
+    def report_progress(text: str) -> None:
         context.step(stages.index(text) if text in stages else 0, len(stages), text)
 
-    def made(length: float) -> Generated:
+    def generate(length: float) -> Generated:
         with tempfile.TemporaryDirectory() as room:
             return generate_c(
                 context.mech,
                 folder or Path(room) / "code",
-                functions=_split_list(functions),
-                outputs=_split_list(outputs) or None,
+                functions=_split_names_and_formulas(functions),
+                outputs=_split_names_and_formulas(outputs) or None,
                 method=method,
                 step=length,
                 parameters=parameters,
@@ -69,20 +69,20 @@ def write_c_code(
                 factorisation=factorisation,
                 fmi="2.0" if fmu else None,
                 optimised=bool(folder),
-                progress=progress,
+                progress=report_progress,
             )
 
     stages = ["Building expression graphs", "Computing the reference", "Building and testing the code"]
     try:
-        found = made(1e-3 if step is None else step)
+        found = generate(1e-3 if step is None else step)
     except UnstableStep as error:
         if step is not None or not 0.0 < error.longest < 1e-3:
             raise
-        found = made(error.longest)
-    return _report(found, folder)
+        found = generate(error.longest)
+    return _build_report(found, folder)
 
 
-def _split_list(text: str) -> tuple[str, ...]:
+def _split_names_and_formulas(text: str) -> tuple[str, ...]:
     """Split names and formulas at semicolons or, outside of brackets, at commas."""
     parts, depth = [""], 0
     for letter in text:
@@ -94,18 +94,19 @@ def _split_list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts if part.strip())
 
 
-def _report(found: Generated, folder: str) -> Result:
-    measured = ", with the measured time per step in README.md" if found.trial.passed else ""
+def _build_report(generated: Generated, folder: str) -> Result:
+    measured = ", with the measured time per step in README.md" if generated.trial.passed else ""
     where = f"Written to {folder}{measured}." if folder else "Nothing was written, since no folder is given."
-    lines = [f"{where} {found.trial.words}", *found.notes]
-    if found.difference is not None:
+    lines = [f"{where} {generated.trial.words}", *generated.notes]
+    if generated.difference is not None:
         lines.append(
-            f"At the end of the reference the program's own run differs by a fraction of {found.difference:.2g}."
+            f"At the end of the reference the program's own run differs by a fraction of {generated.difference:.2g}."
         )
-    severity = "error" if found.trial.passed is False else "done" if folder else "info"
-    kinds = list(next(iter(found.operations.values())))
+    severity = "error" if generated.trial.passed is False else "done" if folder else "info"
+    kinds = list(next(iter(generated.operations.values())))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (TITLES.get(name, name), *(float(counts[kind]) for kind in kinds)) for name, counts in found.operations.items()
+        (TITLES.get(name, name), *(float(counts[kind]) for kind in kinds))
+        for name, counts in generated.operations.items()
     )
     columns = (Column("Function"), *(Column(HEADS.get(kind, kind[:1].upper() + kind[1:])) for kind in kinds))
     return Report(

@@ -23,18 +23,18 @@ from core.functions.options import (
     Text,
     Values,
 )
-from core.functions.results import Matrix, Message, PoseSequence, Report, Result, Table, rows_of
+from core.functions.results import Matrix, Message, PoseSequence, Report, Result, Table, to_row_tuples
 from core.functions.subjects.dynamics import SPEEDS_FOLLOW
-from core.functions.text import Cell, Column, number
+from core.functions.text import Cell, Column, format_number
 
 if TYPE_CHECKING:
     from core.control.linear_system import LinearSystem
     from core.control.root_locus import RootLocus
 
 PAIRS = 6
-"""Largest number of input–output pairs in diagrams."""
+"""Largest number of input–output pairs shown in diagrams."""
 POINTS = 400
-"""Number of points of a curve."""
+"""Number of points per curve."""
 FRAMES = 32
 """Number of poses in the animation of a vibration mode."""
 AMPLITUDE = 0.25
@@ -68,13 +68,13 @@ def linear_system(
     notes = {"A": "ẋ = A x + B w", "B": "by inputs w", "C": "y = C x + D w", "D": "direct feedthrough"}
     for name, (rows, columns) in sides.items():
         if rows and columns:
-            entries = rows_of(without_rounding_errors(getattr(system, name)))
+            entries = to_row_tuples(without_rounding_errors(getattr(system, name)))
             parts.append(Matrix(title=name, symbol=name, entries=entries, rows=rows, columns=columns, note=notes[name]))
     parts += [_point_table(system), _mode_table(system)]
-    parts += _diagrams(system, duration)
+    parts += _system_diagrams(system, duration)
     parts += _mode_animations(context, system)
     if file:
-        parts.append(_write_file(system, file))
+        parts.append(_write_system_file(system, file))
     return Report(title="Linear system", parts=tuple(parts))
 
 
@@ -93,7 +93,11 @@ def _linear_system_at(
     from core.control.linearise import linearise
     from core.functions.subjects.operating_points import operating_point
 
-    at = operating_point(context, {}, {}, {}, (), speeds, forces, point).solve().met() if point else context.q
+    at = (
+        operating_point(context, {}, {}, {}, (), speeds, forces, point).solve().raise_unless_fulfilled()
+        if point
+        else context.q
+    )
     named = [part.strip() for part in coordinates.split(",") if part.strip()] or "auto"
     found = linearise(
         context.mech,
@@ -118,9 +122,9 @@ def _point_message(system: LinearSystem) -> Message:
     if not system.at_rest:
         worst = max(range(len(system.residual)), key=lambda k: abs(system.residual[k]))
         name, rate = system.state_names[worst], system.residual[worst]
-        unit = _per_second(system.units.states[worst])
-        text = f"This is not an operating point: {name} changes by {rate:.4g} {unit}. The linear "
-        text += "system describes deviations from the motion that starts here. Operating point (trim) finds one."
+        unit = _unit_of_rate(system.units.states[worst])
+        text = f"This is not an operating point: {name} changes at a rate of {rate:.4g} {unit}. The linear "
+        text += "system describes deviations from the motion that starts here. Use Operating point (trim) to find one."
         return Message(text=f"{text} {words}".rstrip(), severity="hint")
     text = "This is an operating point. All modes are controllable and observable."
     if words or not (system.input_names and system.output_names):
@@ -129,7 +133,7 @@ def _point_message(system: LinearSystem) -> Message:
 
 
 def _point_table(system: LinearSystem) -> Table:
-    """Table of the operating point, from which deviations are measured."""
+    """Table of the operating point from which deviations are measured."""
     from core.functions.text import without_rounding_errors
 
     groups = (
@@ -170,7 +174,7 @@ def _mode_table(system: LinearSystem) -> Table:
     return Table(title="Poles and zeros", columns=tuple(map(Column, titles)), rows=tuple(rows), note=note)
 
 
-def _diagrams(system: LinearSystem, duration: float | None) -> list[Result]:
+def _system_diagrams(system: LinearSystem, duration: float | None) -> list[Result]:
     """Diagrams of poles and zeros, frequency response and step response."""
     import numpy as np
 
@@ -184,7 +188,7 @@ def _diagrams(system: LinearSystem, duration: float | None) -> list[Result]:
         found.append(_pole_zero_diagram("Poles and zeros", series))
     if not pairs:
         return found
-    omega = _frequencies(poles, system.zeros)
+    omega = _plot_frequencies(poles, system.zeros)
     response = system.frequency_response(omega)
     pairs = [pair for pair in pairs if np.any(np.abs(response[:, pair[0], pair[1]]) > 0.0)]
     if not pairs:
@@ -210,7 +214,7 @@ def _pole_zero_diagram(title: str, series: Sequence[Series]) -> Diagram:
     return Diagram(title=title, across="Re [1/s]", up="Im [1/s]", series=tuple(series), square=True)
 
 
-def _frequencies(poles: Any, zeros: Any) -> Any:
+def _plot_frequencies(poles: Any, zeros: Any) -> Any:
     """Return frequencies ω from a decade below the slowest to a decade above the fastest pole or zero."""
     import numpy as np
 
@@ -221,8 +225,8 @@ def _frequencies(poles: Any, zeros: Any) -> Any:
 
 
 def _response_duration(poles: Any) -> float:
-    """Return the duration of the step response in s: three time constants of the fastest growth, else set by the
-    slowest decay."""
+    """Return the duration of the step response in s: three time constants of the fastest growth, or, without growth, a
+    time set by the slowest decay."""
     import numpy as np
 
     size = float(np.max(np.abs(poles), initial=0.0)) or 1.0
@@ -249,23 +253,23 @@ def _mode_animations(context: Context, system: LinearSystem) -> list[Result]:
     found: list[Result] = []
     for rank, k in enumerate(order[:MODES], 1):
         shape = system.basis @ vectors[:, k]
-        largest = shape[int(np.argmax(np.abs(shape / constraints.units)))]
+        largest = shape[int(np.argmax(np.abs(shape / constraints.speed_units)))]
         if abs(largest) < 1e-12:
             continue
-        shape = shape / (largest / constraints.units[int(np.argmax(np.abs(shape / constraints.units)))])
+        shape = shape / (largest / constraints.speed_units[int(np.argmax(np.abs(shape / constraints.speed_units)))])
         oscillates = values[k].imag > 1e-9 * max(abs(values[k]), 1e-300)
         poses = []
         for phase in np.linspace(0.0, 2.0 * math.pi, FRAMES + 1):
             factor = np.exp(1j * phase) if oscillates else complex(math.sin(phase))
             poses.append(constraints.closed(context.mech.integrate(system.q, AMPLITUDE * (shape * factor).real))[0])
         frequency = abs(values[k].imag) / (2.0 * math.pi)
-        kind = f"{frequency:.4g} Hz" if oscillates else f"λ = {number(values[k].real, 4)} 1/s"
+        kind = f"{frequency:.4g} Hz" if oscillates else f"λ = {format_number(values[k].real, 4)} 1/s"
         p = tuple(dict(context.p) for _ in poses)
-        found.append(PoseSequence(title=f"Mode {rank}: {kind}", q=rows_of(poses), p=p, display="animate"))
+        found.append(PoseSequence(title=f"Mode {rank}: {kind}", q=to_row_tuples(poses), p=p, display="animate"))
     return found
 
 
-def _write_file(system: LinearSystem, file: str) -> Message:
+def _write_system_file(system: LinearSystem, file: str) -> Message:
     if file.lower().endswith(".mat"):
         system.to_mat(file)
     else:
@@ -307,17 +311,17 @@ def lqr(
     context.step(1, 2, "Riccati equation")
     found = best(system, states or None, efforts or None)
     loop = found.closed_loop()
-    parts: list[Result] = _stuck_message(system)
+    parts: list[Result] = _sticking_joints_messages(system)
     if not system.at_rest:
         text = (
             "This is not an operating point, so the feedback can hold it only with additional constant forces. "
-            "Operating point (trim) finds an operating point."
+            "Use Operating point (trim) to find one."
         )
         parts.append(Message(text=text, severity="warning"))
     gains = Matrix(
         title="Gains",
         symbol="K",
-        entries=rows_of(without_rounding_errors(found.K)),
+        entries=to_row_tuples(without_rounding_errors(found.K)),
         rows=system.input_names,
         columns=system.state_names,
         note="w = u0 − K (x − x0), SI",
@@ -358,7 +362,7 @@ def root_locus(
     """Compute poles while a parameter, a coordinate or a feedback gain varies."""
     import numpy as np
 
-    from core.analysis.sweep import dimension_of
+    from core.analysis.sweep import variable_dimension
     from core.control.root_locus import DIVISIONS
     from core.control.root_locus import root_locus as random_closed_pose_from
     from core.model.units import SI
@@ -371,7 +375,7 @@ def root_locus(
         )
     if ranges:
         name, start, stop, divisions = ranges[0]
-        context.step(0, 1, f"Root locus over {name}")
+        context.step(0, 1, f"Root locus versus {name}")
         found = random_closed_pose_from(
             context.mech,
             name,
@@ -382,7 +386,7 @@ def root_locus(
             follow="equilibrium" if follow == "equilibrium" else "pose",
             friction=friction,
         )
-        unit = SI.get(dimension_of(context.model, context.mech, name), "")
+        unit = SI.get(variable_dimension(context.model, context.mech, name), "")
     else:
         if len(inputs) > 1 or len(outputs) > 1:
             raise ModelError(
@@ -403,48 +407,49 @@ def root_locus(
     return _locus_report(found, unit)
 
 
-def _stuck_message(system: LinearSystem) -> list[Result]:
-    """Name the joints that stick by friction; empty if there are none."""
-    from core.control.linear_system import stuck_sentence
+def _sticking_joints_messages(system: LinearSystem) -> list[Result]:
+    """Return a message that names the joints stuck by friction; empty if there are none."""
+    from core.control.linear_system import sticking_joints_sentence
 
-    return [Message(text=stuck_sentence(system.stuck), severity="hint")] if system.stuck else []
+    return [Message(text=sticking_joints_sentence(system.stuck), severity="hint")] if system.stuck else []
 
 
 def _immovable_message(title: str, system: LinearSystem) -> Message:
-    from core.control.linear_system import stuck_sentence
+    from core.control.linear_system import sticking_joints_sentence
 
-    words = f" {stuck_sentence(system.stuck)}" if system.stuck else ""
+    words = f" {sticking_joints_sentence(system.stuck)}" if system.stuck else ""
     return Message(title=title, text=f"The machine cannot move here.{words}", severity="hint")
 
 
-def _locus_report(found: RootLocus, unit: str) -> Report:
-    """Report changes of stability, the paths of the poles, and their real and imaginary parts over the varied value."""
-    if not found.poles.size:
+def _locus_report(locus: RootLocus, unit: str) -> Report:
+    """Report changes of stability, the paths of the poles, and their real and imaginary parts versus the varied
+    value."""
+    if not locus.poles.size:
         return Report(title="Root locus", parts=(Message(text="The machine cannot move here.", severity="hint"),))
     in_unit = f" {unit}" if unit else ""
     texts = [
-        f"At {found.name} = {value:.5g}{in_unit} a {'pair of poles' if rate else 'pole'} "
+        f"At {locus.name} = {value:.5g}{in_unit} a {'pair of poles' if rate else 'pole'} "
         f"{'becomes unstable' if lost else 'becomes stable'}{f', ω = {rate:.4g} rad/s' if rate else ''}."
-        for value, rate, lost in found.crossings
+        for value, rate, lost in locus.crossings
     ]
-    edge = 1e-9 * float(abs(found.poles).max())
-    unstable = int((found.poles[0].real > edge).sum())
-    opening = f"At {found.name} = {found.values[0]:.5g}{in_unit}, {unstable or 'none'} of {found.poles.shape[1]} poles "
+    edge = 1e-9 * float(abs(locus.poles).max())
+    unstable = int((locus.poles[0].real > edge).sum())
+    opening = f"At {locus.name} = {locus.values[0]:.5g}{in_unit}, {unstable or 'none'} of {locus.poles.shape[1]} poles "
     opening += "is unstable." if unstable <= 1 else "are unstable."
     text = " ".join([opening, *(texts or ["No pole crosses the imaginary axis."])])
-    names = [f"pole {k + 1}" for k in range(found.poles.shape[1])]
-    paths = [Series(n, tuple(c.real), tuple(c.imag)) for n, c in zip(names, found.poles.T, strict=True)]
+    names = [f"pole {k + 1}" for k in range(locus.poles.shape[1])]
+    paths = [Series(n, tuple(c.real), tuple(c.imag)) for n, c in zip(names, locus.poles.T, strict=True)]
     ends = [
         Series(what, tuple(row.real), tuple(row.imag), mark)
-        for what, row, mark in (("first", found.poles[0], "x"), ("last", found.poles[-1], "o"))
+        for what, row, mark in (("first", locus.poles[0], "x"), ("last", locus.poles[-1], "o"))
     ]
-    across = f"{found.name} [{unit}]" if unit else found.name
+    across = f"{locus.name} [{unit}]" if unit else locus.name
     parts: list[Result] = [Message(text=text), _pole_zero_diagram("Root locus", [*paths, *ends])]
     for title, up, values in (
-        ("Real parts", "Re [1/s]", found.poles.real),
-        ("Imaginary parts", "Im [1/s]", found.poles.imag),
+        ("Real parts", "Re [1/s]", locus.poles.real),
+        ("Imaginary parts", "Im [1/s]", locus.poles.imag),
     ):
-        curves = tuple(Series(n, tuple(found.values), tuple(c)) for n, c in zip(names, values.T, strict=True))
+        curves = tuple(Series(n, tuple(locus.values), tuple(c)) for n, c in zip(names, values.T, strict=True))
         parts.append(Diagram(title=title, across=across, up=up, series=curves))
     return Report(title="Root locus", parts=tuple(parts))
 
@@ -465,7 +470,7 @@ _INPUTS = Signals(
 )
 
 
-def _per_second(unit: str) -> str:
+def _unit_of_rate(unit: str) -> str:
     """Return the unit of the rate of a quantity with this unit."""
     return f"{unit.removesuffix('/s')}/s²" if unit.endswith("/s") else f"{unit or '1'}/s"
 

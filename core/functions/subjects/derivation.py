@@ -1,27 +1,30 @@
-"""Function that derives the equations of motion step by step, with explanation, formula and numbers."""
+"""Function that derives the equations of motion step by step, each step with explanation, formula and numbers."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.functions.context import Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import Choice, Flag
-from core.functions.results import Formulas, Matrix, Message, Report, Result, Table, leaves, rows_of
-from core.functions.subjects.robot_formulas import formulas, needs_open_chain, symbolic_robot
+from core.functions.results import Formulas, Matrix, Message, Report, Result, Table, leaf_results, to_row_tuples
+from core.functions.subjects.robot_formulas import compute_formulas, needs_open_chain, symbolic_robot
 from core.functions.subjects.symbols import RECOGNISE, SYMBOLS, TIP
 from core.functions.text import Column
+
+if TYPE_CHECKING:
+    from core.symbolic.robot import Robot
 
 PARTS = ("all", "Frames", "A matrices", "Forward kinematics", "Jacobian", "Centres of mass", "Energies", "Dynamics")
 
 
-def shown(robot: Any, step: Any, *, check: bool = True) -> Formulas | None:
-    """Return the formula of a step as a result; None for the frames."""
+def step_formulas(robot: Robot, step: Any, *, check: bool = True) -> Formulas | None:
+    """Return the formula of a derivation step as a result; None for the step that assigns the frames."""
     import dataclasses
 
     if not step.what:
         return None
-    whole = formulas(robot, step.what, *step.indices, check=check)
+    whole = compute_formulas(robot, step.what, *step.indices, check=check)
     if not step.column:
         return whole
     entries = tuple((row[step.column - 1],) for row in whole.entries)
@@ -34,12 +37,13 @@ def shown(robot: Any, step: Any, *, check: bool = True) -> Formulas | None:
     )
 
 
-def assignment(context: Context, robot: Any) -> tuple[Table, ...]:
-    """Describe how frames are assigned: the DH tables of the robot, else the position of each frame and its joint."""
+def frame_assignment_tables(context: Context, robot: Robot) -> tuple[Table, ...]:
+    """Describe how frames are assigned: by the DH tables of the robot, otherwise by the position of each frame and its
+    joint."""
     if robot.model.chains and not robot.model.bodies:
         from core.functions.subjects.description import dh_table
 
-        return tuple(part for part in leaves(dh_table(context)) if isinstance(part, Table))
+        return tuple(part for part in leaf_results(dh_table(context)) if isinstance(part, Table))
     chain = robot.chain
     rows: list[tuple[str, ...]] = [("0", chain.frames[0], "", "", "")]
     for i, variable in enumerate(chain.variables, 1):
@@ -52,19 +56,19 @@ def assignment(context: Context, robot: Any) -> tuple[Table, ...]:
 
 def derivation(context: Context, part: str, numbers: bool, symbols: str, tip: str, recognise: bool) -> Result:
     """Report all steps of a part of the derivation."""
-    from core.symbolic.derivation import numbers as numbers_of
-    from core.symbolic.derivation import steps, values_at
+    from core.symbolic.derivation import derivation_steps, symbol_values_at
+    from core.symbolic.derivation import evaluate_step as numbers_of
 
     robot = symbolic_robot(context, tip, symbols, recognise)
-    chosen = [step for step in steps(robot) if part in ("all", step.part)]
-    values = values_at(robot, context.q, context.p)
+    chosen = [step for step in derivation_steps(robot) if part in ("all", step.part)]
+    values = symbol_values_at(robot, context.q, context.p)
     parts: list[Result] = []
     for k, step in enumerate(chosen):
         context.step(k, len(chosen), step.title)
         parts.append(Message(title=step.title, text=f"{k + 1}. {step.title} – {step.text}", severity="hint"))
-        formula = shown(robot, step)
+        formula = step_formulas(robot, step)
         if formula is None:
-            parts += assignment(context, robot)
+            parts += frame_assignment_tables(context, robot)
         else:
             parts.append(formula)
             if numbers:
@@ -72,7 +76,7 @@ def derivation(context: Context, part: str, numbers: bool, symbols: str, tip: st
                     Matrix(
                         title=f"{step.title} at the present pose",
                         symbol="",
-                        entries=rows_of(numbers_of(robot, step, values)),
+                        entries=to_row_tuples(numbers_of(robot, step, values)),
                         rows=formula.rows,
                         columns=formula.columns,
                     )

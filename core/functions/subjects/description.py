@@ -1,6 +1,5 @@
-"""Functions that describe the robot: DH table, also fitted to any serial chain, coordinates, parameters, mass
-properties.
-"""
+"""Functions that describe the robot: its DH table (also fitted to any serial chain), coordinates, parameters and mass
+properties."""
 
 from __future__ import annotations
 
@@ -9,18 +8,18 @@ from typing import TYPE_CHECKING
 from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_chain, needs_motion
 from core.functions.options import Choice, FrameName, OutputFile
-from core.functions.results import FrameTable, Matrix, Message, PlacedFrame, Report, Result, Table, rows_of
+from core.functions.results import FrameTable, Matrix, Message, PlacedFrame, Report, Result, Table, to_row_tuples
 from core.functions.text import Amount, Cell, Column
 from core.joints import Free
-from core.model.formula.numerals import readable
+from core.model.formula.numerals import format_readable
 
 if TYPE_CHECKING:
-    from core.analysis.dh_fit import Fit
+    from core.analysis.dh_fit import DHFit
     from core.model import Body, DHChain, Finding, Model
 
 
 def dh_table(context: Context, numbers: str = "as written") -> Result:
-    """Show the rows of every DH chain; the joint variable is written into its own entry."""
+    """Show the rows of every DH chain, each with the joint variable in its entry."""
     parts = []
     for chain in context.model.chains:
         rows = []
@@ -31,7 +30,9 @@ def dh_table(context: Context, numbers: str = "as written") -> Result:
                 value = getattr(row, entry)
                 shown = _entry_cell(context, value, dimension, numbers)
                 if entry == own:
-                    cells.append(_with_variable(variable, value, shown, dimension, numbers, context, chain.prefix, i))
+                    cells.append(
+                        _cell_with_joint_variable(variable, value, shown, dimension, numbers, context, chain.prefix, i)
+                    )
                 else:
                     cells.append(shown)
             rows.append(tuple(cells))
@@ -48,22 +49,29 @@ def _entry_cell(context: Context, value: float | str, dimension: str, numbers: s
 
 
 def _number_cell(context: Context, value: float | str) -> float:
-    from core.model.parameters import value_of
+    from core.model.parameters import evaluate_field
 
-    return float(value_of(value, context.values))
+    return float(evaluate_field(value, context.values))
 
 
-def _with_variable(
-    variable: str, value: float | str, shown: Cell, dimension: str, numbers: str, context: Context, prefix: str, i: int
+def _cell_with_joint_variable(
+    variable: str,
+    value: float | str,
+    offset_cell: Cell,
+    dimension: str,
+    numbers: str,
+    context: Context,
+    prefix: str,
+    i: int,
 ) -> Cell:
     if numbers == "values":
         at = context.mech.joint_q(f"{prefix}joint{i}")
         return Amount(float(context.q[at][0]) + _number_cell(context, value), dimension)
     if value == 0.0:
         return variable
-    from core.model.formula.expression import number_text
+    from core.model.formula.expression import format_number
 
-    offset = shown if isinstance(shown, str) else number_text(_number_cell(context, value))
+    offset = offset_cell if isinstance(offset_cell, str) else format_number(_number_cell(context, value))
     return f"{variable} + {offset}" if not offset.startswith("-") else f"{variable} - {offset[1:]}"
 
 
@@ -82,7 +90,7 @@ def link_transforms(context: Context) -> Result:
                 Matrix(
                     title=f"Frame {i} in frame {i - 1}",
                     symbol=f"A_{{{i}}}",
-                    entries=rows_of(without_rounding_errors(A)),
+                    entries=to_row_tuples(without_rounding_errors(A)),
                     note="positions in m",
                 )
             )
@@ -91,11 +99,11 @@ def link_transforms(context: Context) -> Result:
 
 def coordinates(context: Context) -> Result:
     """List every joint coordinate with its value, its limits, and whether it is within them."""
-    from core.analysis.inverse_kinematics import at_limits
+    from core.analysis.inverse_kinematics import coordinates_at_limits
     from core.analysis.manipulability import characteristic_length
     from core.functions.text import pose_without_solver_errors
 
-    limited, present = at_limits(context.mech, context.q), context.q
+    limited, present = coordinates_at_limits(context.mech, context.q), context.q
     if context.mech.constrained:  # an iteration has closed it
         present = pose_without_solver_errors(context.mech, present, characteristic_length(context.mech, context.p))
     rows: list[tuple[Cell, ...]] = []
@@ -104,7 +112,7 @@ def coordinates(context: Context) -> Result:
         rows.append(
             (
                 c.name,
-                context.model.joint(c.joint).kind if _joint_exists(context, c.joint) else Free.name,
+                context.model.joint(c.joint).kind if _is_joint(context, c.joint) else Free.name,
                 Amount(float(value), c.dimension),
                 Amount(c.lower, c.dimension),
                 Amount(c.upper, c.dimension),
@@ -128,7 +136,7 @@ def coordinates(context: Context) -> Result:
     return Table(title="Joint coordinates", columns=tuple(map(Column, titles)), rows=tuple(rows))
 
 
-def _joint_exists(context: Context, joint: str) -> bool:
+def _is_joint(context: Context, joint: str) -> bool:
     return any(joint == j.name for j in context.model.expanded.joints)
 
 
@@ -160,7 +168,7 @@ def mass_properties(context: Context) -> Result:
     rows: list[tuple[Cell, ...]] = []
     total = 0.0
     for body in context.model.expanded.bodies:
-        mass, center, inertia = _mass_of(context, body)
+        mass, center, inertia = _mass_properties_of(context, body)
         rows.append((body.name, mass, *center, *inertia))
         total += mass
     columns = (
@@ -173,14 +181,14 @@ def mass_properties(context: Context) -> Result:
     return Table(title="Mass properties", columns=columns, rows=tuple(rows), note=note)
 
 
-def _mass_of(context: Context, body: Body) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
+def _mass_properties_of(context: Context, body: Body) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
     """Return mass, centre of mass (body frame) and inertia about it."""
-    from core.files.meshes.body_inertia import inertia_of
+    from core.files.meshes.body_inertia import body_inertia
     from core.functions.text import without_rounding_errors
-    from core.model.formula.evaluation import Numbers
-    from core.numerics.spatial.inertia import split
+    from core.model.formula.evaluation import FieldEvaluator
+    from core.numerics.spatial.inertia import split_inertia
 
-    mass, center, tensor = split(inertia_of(body, Numbers(context.values, context.model.origin)))
+    mass, center, tensor = split_inertia(body_inertia(body, FieldEvaluator(context.values, context.model.origin)))
     return float(mass), tuple(map(float, center)), tuple(map(float, without_rounding_errors(tensor)))
 
 
@@ -204,7 +212,8 @@ def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Resu
     columns = tuple(map(Column, ("Joint", "Type", "a", "α", "d", "θ")))
     note = (
         f"{convention} convention; θ of a revolute and d of a prismatic joint are added to its coordinate; "
-        f"residual of '{found.tip}' over poses {_residual_text(found.position)} m, {_residual_text(found.rotation)} rad"
+        f"residual of '{found.tip}' over poses {_format_residual(found.position)} m, "
+        f"{_format_residual(found.rotation)} rad"
     )
     parts: list[Result] = [
         FrameTable(
@@ -215,40 +224,40 @@ def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Resu
             convention=convention,
             joints=tuple(row.joint for row in found.rows),
             own=found.bodies,
-            frames=_placed_frames(found),
-            chain=found.chain(),
+            frames=_frames_on_bodies(found),
+            chain=found.to_dh_chain(),
         ),
-        Matrix(title="Base", symbol="X_{W0}", entries=rows_of(found.base), note="frame 0 in the world"),
+        Matrix(title="Base", symbol="X_{W0}", entries=to_row_tuples(found.base), note="frame 0 in the world"),
         Matrix(
             title="Tool",
             symbol=f"X_{{{len(rows)}T}}",
-            entries=rows_of(found.tool),
+            entries=to_row_tuples(found.tool),
             note=f"{found.tip} in frame {len(rows)}",
         ),
     ]
     if file:
-        write_table(context.model, found.chain(), file)
+        write_dh_table(context.model, found.to_dh_chain(), file)
         parts.append(Message(text=f"Written to {file}."))
     return Report(title="DH table of the chain", parts=tuple(parts))
 
 
-def _residual_text(residual: float) -> str:
-    """Format a residual; rounding errors are shown without digits."""
-    return readable(f"{residual:.1e}") if residual > 1e-12 else "under 10⁻¹²"
+def _format_residual(residual: float) -> str:
+    """Format a residual; a residual at the level of rounding errors is shown without digits."""
+    return format_readable(f"{residual:.1e}") if residual > 1e-12 else "under 10⁻¹²"
 
 
-def _placed_frames(found: Fit) -> tuple[PlacedFrame, ...]:
+def _frames_on_bodies(fit: DHFit) -> tuple[PlacedFrame, ...]:
     """Return frames 0 … n as frames fixed to their bodies."""
-    assert found.attached is not None
+    assert fit.attached is not None
     return tuple(
-        PlacedFrame(str(i), body, rows_of(X))
-        for i, (body, X) in enumerate(zip(found.bodies, found.attached, strict=True))
+        PlacedFrame(str(i), body, to_row_tuples(X))
+        for i, (body, X) in enumerate(zip(fit.bodies, fit.attached, strict=True))
     )
 
 
-def write_table(model: Model, chain: DHChain, file: str) -> tuple[Finding, ...]:
-    """Write a model file with only the table (native, CSV, TOML, Robotica); return notes on what the format cannot
-    store.
+def write_dh_table(model: Model, chain: DHChain, file: str) -> tuple[Finding, ...]:
+    """Write a model file that contains only the DH table (native, CSV, TOML or Robotica); return notes on what the
+    format cannot store.
 
     Raises FileError if it cannot be written.
     """
@@ -259,10 +268,10 @@ def write_table(model: Model, chain: DHChain, file: str) -> tuple[Finding, ...]:
 
 
 def needs_serial_chain(context: Context) -> str:
-    """Require that only revolute and prismatic joints lead to the tool; returns the reason if not, else ''."""
-    from core.analysis.dh_fit import obstacle
+    """Check that only revolute and prismatic joints lead to the tool; return the reason if not, else ''."""
+    from core.analysis.dh_fit import dh_obstacle_text
 
-    return obstacle(context.model, context.mech)
+    return dh_obstacle_text(context.model, context.mech)
 
 
 FUNCTIONS = (

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.errors import ModelError
-from core.files.regular_file import MODEL, content_of
+from core.files.regular_file import MODEL, read_content
 from core.functions.context import Cancelled, Context
 from core.functions.diagrams import Diagram, Series
 from core.functions.function import Function, needs_motion
-from core.functions.option_texts import quantity
+from core.functions.option_texts import parse_quantity
 from core.functions.options import Choice, Flag, InputFile, Integer, Number, OutputFile, Text
 from core.functions.results import Message, PoseSequence, Report, Result, Table
 from core.functions.text import Cell, Column
 
 if TYPE_CHECKING:
     from core.design.design import Design
-    from core.design.designed import Designed
+    from core.design.designed import OptimisationResult
     from core.design.path_synthesis import Linkage
     from core.design.target_curves import Target
 
@@ -51,21 +51,26 @@ def path_synthesis(
     if not points.strip() and not file:
         text = "Give points of the curve, such as 0.1 0.2; 0.3 0.25; 0.2 0.4, or a file with points (CSV or SVG)."
         return Report(title="Path synthesis", parts=(Message(text=text, severity="hint"),))
-    target = _target(points, file, closed, timed)
+    target = _read_target(points, file, closed, timed)
     if smooth:
         target = target.smoothed(smooth)
-    return _linkages(context, target, topology, starts, count, save)
+    return _find_linkages(context, target, topology, starts, count, save)
 
 
-def _linkages(context: Context, target: Target, topology: str, starts: int, count: int, save: str) -> Report:
-    """Find linkages for a target curve, and report their table, dimensions and curves."""
+def _find_linkages(context: Context, target: Target, topology: str, starts: int, count: int, save: str) -> Report:
+    """Find linkages for a target curve, and return a report with their table, dimensions and curves."""
     from core.design.path_synthesis import synthesise
 
     context.step(0, 2, "Search in the atlas and refinement")
     found = synthesise(target, topology, starts=starts, count=count, stop=context.cancelled)
     if not found:
         raise Cancelled
-    parts: list[Result] = [_verdict(found[0]), _solutions(found), _dimensions(found[0]), _curves(target, found)]
+    parts: list[Result] = [
+        _verdict_message(found[0]),
+        _solution_table(found),
+        _dimension_table(found[0]),
+        _curve_diagram(target, found),
+    ]
     if save:
         from core.files import save as write
 
@@ -74,19 +79,23 @@ def _linkages(context: Context, target: Target, topology: str, starts: int, coun
     return Report(title="Path synthesis", parts=tuple(parts))
 
 
-def _target(points: str, file: str, closed: bool, timed: bool) -> Target:
-    from core.design.target_curves import from_csv, from_svg
+def _read_target(points: str, file: str, closed: bool, timed: bool) -> Target:
+    from core.design.target_curves import target_from_csv, target_from_svg
 
     if not file:
         rows = "\n".join(each.strip() for each in points.strip().split(";"))
-        found = from_csv(rows, closed=closed, name="option 'points'")
+        found = target_from_csv(rows, closed=closed, name="option 'points'")
     else:
-        text = content_of(file, MODEL).decode("utf-8", errors="replace")
-        found = from_svg(text, name=file) if file.lower().endswith(".svg") else from_csv(text, closed=closed, name=file)
+        text = read_content(file, MODEL).decode("utf-8", errors="replace")
+        found = (
+            target_from_svg(text, name=file)
+            if file.lower().endswith(".svg")
+            else target_from_csv(text, closed=closed, name=file)
+        )
     return found.timed() if timed and found.times is None else found
 
 
-def _verdict(best: Linkage) -> Message:
+def _verdict_message(best: Linkage) -> Message:
     title = TOPOLOGY_TITLES[best.topology]
     away = f"RMS distance {best.error:.3g} m from the curve, largest distance {best.largest:.3g} m"
     if best.defects:
@@ -94,14 +103,14 @@ def _verdict(best: Linkage) -> Message:
     return Message(text=f"{title}: {away}; no branch, order or circuit defect.", severity="done")
 
 
-def _solutions(found: tuple[Linkage, ...]) -> Table:
+def _solution_table(linkages: tuple[Linkage, ...]) -> Table:
     from core.functions.text import without_rounding_errors
 
-    errors = without_rounding_errors([each.error for each in found], 1e-6)
+    errors = without_rounding_errors([each.error for each in linkages], 1e-6)
     rows = [
         (TOPOLOGY_TITLES[each.topology], float(error), float(without_rounding_errors([each.relative], 1e-9)[0]),
-         "turns" if each.turns else "swings", " ".join(each.defects) or "none")
-        for each, error in zip(found, errors, strict=True)
+         "turns" if each.has_full_crank_turn else "swings", " ".join(each.defects) or "none")
+        for each, error in zip(linkages, errors, strict=True)
     ]  # fmt: skip
     columns = (
         Column("Linkage"),
@@ -113,7 +122,7 @@ def _solutions(found: tuple[Linkage, ...]) -> Table:
     return Table(title="Solutions", columns=columns, rows=tuple(rows))
 
 
-def _dimensions(best: Linkage) -> Table:
+def _dimension_table(best: Linkage) -> Table:
     """List the link lengths of the best linkage and of its cognates."""
     others = best.cognates()
     columns = (Column("Parameter"), Column("Value"), *(Column(f"Cognate {k + 1}") for k in range(len(others))))
@@ -124,10 +133,10 @@ def _dimensions(best: Linkage) -> Table:
     return Table(title="Dimensions of the first linkage", columns=columns, rows=tuple(rows), note=note)
 
 
-def _curves(target: Target, found: tuple[Linkage, ...]) -> Diagram:
+def _curve_diagram(target: Target, linkages: tuple[Linkage, ...]) -> Diagram:
     x, z = (tuple(map(float, axis)) for axis in target.points.T)
     series = [Series("target", x, z, mark="o")]
-    for k, each in enumerate(found[:3], 1):
+    for k, each in enumerate(linkages[:3], 1):
         across, up = (tuple(map(float, axis)) for axis in each.curve(SHOWN).T)
         series.append(Series(f"solution {k}", across, up))
     return Diagram(title="Curves", across="x, m", up="z, m", series=tuple(series), square=True)
@@ -152,26 +161,28 @@ def optimise(
         text = f"Give the parameters to vary and the formula to minimise. Free parameters: {free}."
         return Report(title="Optimisation", parts=(Message(text=text, severity="hint"),))
     if design.strip():
-        from core.design.asked_designs import asked_aim, asked_design, asked_target
+        from core.design.asked_designs import asked_design, asked_target, find_design_aim
 
-        aim = asked_aim(context.model, design.strip())
+        aim = find_design_aim(context.model, design.strip())
         if aim.kind == "curve":
             curve = asked_target(context.model, design.strip())
-            return _linkages(context, curve, aim.linkage, FITS_OF_A_START * starts, RESULTS, save)
+            return _find_linkages(context, curve, aim.linkage, FITS_OF_A_START * starts, RESULTS, save)
         problem = asked_design(context.model, design.strip())
     else:
-        problem = design_of(context, vary, minimise, require, sweep, duration)
+        problem = design_from_options(context, vary, minimise, require, sweep, duration)
     context.step(0, 1, "Search")
     found = problem.solve(starts, solver, seed, cancelled=context.cancelled)
     if save:
         from core.files import save as write
 
         write(found.model, save)
-    return report_of(context, found, save)
+    return build_report(context, found, save)
 
 
-def design_of(context: Context, vary: str, minimise: str, require: str, sweep: str, duration: float | None) -> Design:
-    """Build the design problem from the texts of the options. Raises ModelError naming the part."""
+def design_from_options(
+    context: Context, vary: str, minimise: str, require: str, sweep: str, duration: float | None
+) -> Design:
+    """Build the design problem from the strings of the options. Raises ModelError that names the invalid part."""
     from core.design.design import Design
 
     design = Design(context.model)
@@ -185,39 +196,39 @@ def design_of(context: Context, vary: str, minimise: str, require: str, sweep: s
             raise ModelError(f"'{part}' has only one bound.", where="option 'vary'", remedy="Write name=low:high.")
         known = context.model.expanded.find("parameters", name)
         of = Number("vary", "Bounds", dimension=known.dimension if known is not None else "none")
-        design.vary(**{name: (quantity(low, context, of), quantity(high, context, of))})
+        design.vary(**{name: (parse_quantity(low, context, of), parse_quantity(high, context, of))})
     design.minimise(minimise)
     design.require(*(each.strip() for each in require.split(";") if each.strip()))
     if sweep.strip():
         name, _, bounds = (each.strip() for each in sweep.partition("="))
-        angle = Number("sweep", "Sweep", dimension=_dimension_of_name(context, name))
+        angle = Number("sweep", "Sweep", dimension=_dimension_of_parameter(context, name))
         if not bounds:
             design.sweep(name)
         else:
             start, _, stop = bounds.partition(":")
-            design.sweep(name, quantity(start, context, angle), quantity(stop, context, angle))
+            design.sweep(name, parse_quantity(start, context, angle), parse_quantity(stop, context, angle))
     elif duration:
         design.run(duration)
     return design
 
 
-def _dimension_of_name(context: Context, name: str) -> str:
+def _dimension_of_parameter(context: Context, name: str) -> str:
     return next((each.dimension for each in context.mech.coordinates if each.name == name), "angle")
 
 
-def report_of(context: Context, found: Designed, save: str = "") -> Report:
+def build_report(context: Context, found: OptimisationResult, save: str = "") -> Report:
     """Report the outcome of an optimisation."""
     from core.functions.text import SOLVED_FRACTION, without_rounding_errors
 
     best = found.best
     names = tuple(best.parameters)
     reached = [row for row in found.table if row.state != "failed"]
-    text = f"Smallest value {best.value:.6g}; {len(reached)} of {len(found.table)} starts reached a value."
+    text = f"Smallest value {best.value:.6g}; {len(reached)} of {len(found.table)} starts gave a result."
     text += f" Solver {found.solver} ({found.reason}), derivatives {found.slopes}."
     if best.at_bounds:
         text += f" At their bounds: {', '.join(best.at_bounds)}."
     if best.missed:
-        text += f" {best.conflict}"
+        text += f" {best.violated_requirements_text}"
     if found.alike:
         text += f" These parameters cannot be distinguished: {', '.join(found.alike)}."
     if save:
@@ -228,7 +239,7 @@ def report_of(context: Context, found: Designed, save: str = "") -> Report:
         value = float(f"{row.value:.9g}") if row.state != "failed" else None
         rows.append((row.number, row.state, value, *(float(f"{x:.6g}") for x in values), row.message))
     columns = (Column("Start"), Column("State"), Column("Value"), *(Column(name) for name in names), Column("Outcome"))
-    table = Table(title="Starts", columns=columns, rows=tuple(rows), note="SI; start 0 has the present values")
+    table = Table(title="Starts", columns=columns, rows=tuple(rows), note="SI; start 0 begins at the present values")
     order = sorted(found.sensitivities.items(), key=lambda item: -item[1])
     slopes = tuple((name, float(f"{size:.4g}")) for name, size in order)
     moved = Table(

@@ -1,16 +1,16 @@
-"""Functions about masses and forces."""
+"""Functions about masses, forces and energy."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from core.errors import ModelError, SimulationError, listed
+from core.errors import ModelError, SimulationError, join_words
 from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Flag, Values
-from core.functions.results import Matrix, Message, Report, Result, Table, rows_of
-from core.functions.subjects.actuation import ACTUATORS, actuators_text, chosen_actuators
+from core.functions.results import Matrix, Message, Report, Result, Table, to_row_tuples
+from core.functions.subjects.actuation import ACTUATORS, actuators_text, find_actuators
 from core.functions.text import Amount, Cell, Column
 
 _SECOND_RATES = {"angular_velocity": "angular_acceleration", "velocity": "acceleration"}
@@ -23,7 +23,7 @@ def speed_dimensions(context: Context) -> tuple[str, ...]:
 
 
 def energy(context: Context, speeds: dict[str, float]) -> Result:
-    """Compute the centre of mass, kinetic and potential energy; only energies if nothing has mass."""
+    """Compute the centre of mass, kinetic energy and potential energy; only energies if nothing has mass."""
     from core.analysis.manipulability import characteristic_length
     from core.functions.text import without_solver_errors
 
@@ -54,18 +54,18 @@ def inverse_dynamics(
     """Compute the joint forces of a given motion."""
     import numpy as np
 
-    from core.constraints.force_ranges import joint_forces
+    from core.constraints.force_ranges import compute_joint_forces
     from core.functions.text import without_solver_errors
 
     mech, q, p = context.mech, context.q, context.p
     v = mech.speeds(q, speeds, p=p, t=context.t)
     a = mech.accelerations(q, v, accelerations, p=p, t=context.t, steady=tuple(speeds))
-    acting, where = _acting_speeds(context, actuators)
-    forces = joint_forces(mech.compiled, q, v, a, acting, p, passive, context.t)
+    acting, where = _actuated_speeds(context, actuators)
+    forces = compute_joint_forces(mech.compiled, q, v, a, acting, p, passive, context.t)
     of_tree = mech.mass_matrix(q, p=p) @ a + mech.bias(q, v, p=p, t=context.t, passive=passive)
     largest = float(np.max(np.abs(of_tree), initial=0.0))
     columns, titles, held = [forces], ["Torque or force"], ""
-    found = _friction_ranges(context, (q, v, a), acting) if passive else None
+    found = _friction_force_bounds(context, (q, v, a), acting) if passive else None
     if isinstance(found, str):
         held = f"; {found}"
     elif found is not None and ((found.tau_min != found.tau).any() or (found.tau_max != found.tau).any()):
@@ -97,24 +97,24 @@ def inverse_dynamics(
         rows=rows,
         note=note,
     )
-    return _with_limit_warning(context, table)
+    return _add_limit_warning(context, table)
 
 
-def _with_limit_warning(context: Context, table: Table) -> Result:
-    """Return a table of forces, preceded by a message on joints beyond their limits."""
+def _add_limit_warning(context: Context, table: Table) -> Result:
+    """Return a table of forces, preceded by a warning if joints are beyond their limits."""
     import numpy as np
 
-    from core.constraints.elastic_stops import passed_limits, passed_limits_text
+    from core.constraints.elastic_stops import find_passed_limits, passed_limits_text
 
     words = passed_limits_text(
-        passed_limits(context.mech.compiled, np.asarray(context.q, dtype=float), context.p or None)
+        find_passed_limits(context.mech.compiled, np.asarray(context.q, dtype=float), context.p or None)
     )
     if not words:
         return table
     return Report(title=table.title, parts=(Message(text=words, severity="warning"), table))
 
 
-def _friction_ranges(context: Context, motion: tuple[Any, ...], actuators: tuple[str, ...] | None) -> Any:
+def _friction_force_bounds(context: Context, motion: tuple[Any, ...], actuators: tuple[str, ...] | None) -> Any:
     """Return bounds of the forces within which friction keeps joints at rest, or the reason why they are unknown."""
     try:
         return context.mech.inverse_dynamics_ranges(*motion, p=context.p, t=context.t, actuators=actuators)
@@ -128,20 +128,20 @@ def _overloaded_motors_text(context: Context, forces: Any) -> str:
 
     most = effort_limits(context.mech.compiled, context.p)
     names = [name for name, force, limit in zip(context.mech.v_names, forces, most, strict=True) if abs(force) > limit]
-    return f"; exceeds the effort limit of {listed(names)}" if names else ""
+    return f"; exceeds the effort limit of {join_words(names)}" if names else ""
 
 
 def _compressed_stops_text(context: Context) -> str:
     """Name the joint stops that are compressed at the present pose."""
-    from core.constraints.elastic_stops import compressed_stops
-    from core.constraints.joint_modes import joint_modes
-    from core.constraints.joint_rows import rows_at
+    from core.constraints.elastic_stops import find_compressed_stops
+    from core.constraints.joint_modes import build_joint_row_table
+    from core.constraints.joint_rows import evaluate_joint_rows
 
     compiled = context.mech.compiled
     p = compiled.parameter_values(context.p)
-    at = rows_at(compiled, joint_modes(compiled, p), context.q, p, context.t)
-    names = [at.rows[i].name for i, _ in compressed_stops(at)]
-    return f"; compressed stops: {listed(names)}" if names else ""
+    at = evaluate_joint_rows(compiled, build_joint_row_table(compiled, p), context.q, p, context.t)
+    names = [at.rows[i].name for i, _ in find_compressed_stops(at)]
+    return f"; compressed stops: {join_words(names)}" if names else ""
 
 
 def gravity(context: Context, actuators: str) -> Result:
@@ -154,13 +154,13 @@ def gravity(context: Context, actuators: str) -> Result:
     columns = [without_solver_errors(mech, mech.gravity(q, p=p))]
     titles = ["Joint", "Torque or force"]
     note = "τ = G(q): joint forces that hold the machine at rest"
-    acting, where = _acting_speeds(context, actuators)
+    acting, where = _actuated_speeds(context, actuators)
     if where:
         still = np.zeros(mech.nv)
         forces = mech.inverse_dynamics(q, still, still, p=p, passive=False, actuators=acting)
         columns.insert(0, without_solver_errors(mech, forces, float(np.max(np.abs(columns[0]), initial=0.0))))
-        titles.append("Of the tree with its loops cut")
-        note = f"forces that hold the machine at rest{where}; G(q) of the tree is for its loops cut"
+        titles.append("Of the tree with loops cut")
+        note = f"forces that hold the machine at rest{where}; G(q) is given for the tree with its loops cut"
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (name, *(Amount(float(column[i]), _FORCES[d]) for column in columns))
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
@@ -168,37 +168,41 @@ def gravity(context: Context, actuators: str) -> Result:
     return Table(title="Gravity torques", columns=tuple(map(Column, titles)), rows=rows, note=note)
 
 
-def _acting_speeds(context: Context, actuators: str) -> tuple[tuple[str, ...] | None, str]:
+def _actuated_speeds(context: Context, actuators: str) -> tuple[tuple[str, ...] | None, str]:
     """Return (names of the speeds at which forces act, None for the independent ones; a remark, '' for an open chain).
-    These are the actuators named, else the default actuators unless they cannot hold the machine at this pose."""
-    from core.analysis.actuators import transmission, uncontrolled_motion_text
+    These are the speeds of the named actuators, by default those of the usual actuators unless they cannot hold the
+    machine at this pose."""
+    from core.analysis.actuators import actuator_transmission, uncontrolled_motion_text
 
     mech = context.mech
     if not actuators and not mech.compiled.lasting.any():
         return None, ""
-    chosen = chosen_actuators(mech, actuators)
-    loose = transmission(mech, context.q, chosen, context.p).loose
+    chosen = find_actuators(mech, actuators)
+    loose = actuator_transmission(mech, context.q, chosen, context.p).loose
     if actuators or not loose.shape[1]:
         return chosen.names, f"; {actuators_text(chosen)}"
     return None, f"; at independent joints. {uncontrolled_motion_text(mech, chosen, loose)}"
 
 
 def mass_matrix(context: Context) -> Result:
-    """Compute the joint-space mass matrix and its eigenvalues; for machines with loops also that of the actuators."""
+    """Compute the joint-space mass matrix and its eigenvalues; for machines with loops also the mass matrix at the
+    actuators."""
     import numpy as np
 
-    from core.analysis.actuators import default_actuators, transmission
-    from core.constraints.consistent_motion import reduction
+    from core.analysis.actuators import actuator_transmission, default_actuators
+    from core.constraints.consistent_motion import speed_reduction
 
     mech, q, p = context.mech, context.q, context.p
     M = np.array(mech.mass_matrix(q, p=p))
     if not mech.compiled.lasting.any():
-        return Report(title="Mass matrix", parts=(_matrix("Mass matrix", M, mech.v_names), _properties(M)))
+        return Report(
+            title="Mass matrix", parts=(_mass_matrix_result("Mass matrix", M, mech.v_names), _eigenvalue_table(M))
+        )
     chosen = default_actuators(mech.compiled)
-    (follow, loose), indices, remark = transmission(mech, q, chosen, p), chosen.indices, actuators_text(chosen)
+    (follow, loose), indices, remark = actuator_transmission(mech, q, chosen, p), chosen.indices, actuators_text(chosen)
     if loose.shape[1]:
-        (indices, follow), remark = reduction(mech.compiled, q, p), "for independent joints; the others follow"
-    of_tree = _matrix("Mass matrix of the tree with its loops cut", M, mech.v_names)
+        (indices, follow), remark = speed_reduction(mech.compiled, q, p), "for independent joints; the others follow"
+    of_tree = _mass_matrix_result("Mass matrix of the tree with its loops cut", M, mech.v_names)
     if not indices:
         text = (
             "The constraints leave the machine no motion at this pose, so there is only the mass matrix of the "
@@ -206,21 +210,28 @@ def mass_matrix(context: Context) -> Result:
         )
         return Report(title="Mass matrix", parts=(Message(title="", text=text, severity="warning"), of_tree))
     names, M = [mech.v_names[i] for i in indices], follow.T @ M @ follow
-    return Report(title="Mass matrix", parts=(_matrix("Mass matrix", M, names, remark), _properties(M), of_tree))
+    return Report(
+        title="Mass matrix", parts=(_mass_matrix_result("Mass matrix", M, names, remark), _eigenvalue_table(M), of_tree)
+    )
 
 
-def _matrix(title: str, M: Any, names: Sequence[str], remark: str = "") -> Matrix:
+def _mass_matrix_result(title: str, M: Any, names: Sequence[str], remark: str = "") -> Matrix:
     """Return a mass matrix (n, n) as a result, labelled with the names of the speeds."""
     from core.functions.text import without_rounding_errors
 
     note = "; ".join(filter(None, ("kg·m², kg·m, kg; rotor inertia included", remark)))
     names = tuple(names)
     return Matrix(
-        title=title, symbol="M(q)", entries=rows_of(without_rounding_errors(M)), rows=names, columns=names, note=note
+        title=title,
+        symbol="M(q)",
+        entries=to_row_tuples(without_rounding_errors(M)),
+        rows=names,
+        columns=names,
+        note=note,
     )
 
 
-def _properties(M: Any) -> Table:
+def _eigenvalue_table(M: Any) -> Table:
     """Return the eigenvalues of a mass matrix (n, n) and a remark on whether it is positive definite."""
     import numpy as np
 

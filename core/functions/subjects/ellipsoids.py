@@ -7,13 +7,13 @@ from typing import Any
 from core.functions.context import Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import Choice, Flag, FrameName, OutputFile, Range, Ranges
-from core.functions.results import Ellipsoid, EllipsoidField, PoseSequence, Result, Table, rows_of
+from core.functions.results import Ellipsoid, EllipsoidField, PoseSequence, Result, Table, to_row_tuples
 from core.functions.subjects.actuation import (
     ACTUATORS,
     LENGTH,
     actuators_text,
-    chosen_actuators,
-    joint_length,
+    find_actuators,
+    prismatic_length_scale,
     speed_weights_text,
 )
 from core.functions.text import Amount, Cell, Column
@@ -50,15 +50,15 @@ def manipulability(
         ranges = tuple(Range(r.name, r.start, r.start, 1) for r in ranges)
     poses = sweep(context.model, context.mech, context.q, context.p, ranges, t=context.t)
     count = 1 if display == "single" else poses.count
-    m = _space_dimension(poses, frame, part)
-    chosen = chosen_actuators(poses.mech, actuators)
-    chosen_kind = {"kind": kind, "part": part, "m": m, "actuators": chosen, "length": joint_length(length)}
+    m = _motion_dimension(poses, frame, part)
+    chosen = find_actuators(poses.mech, actuators)
+    chosen_kind = {"kind": kind, "part": part, "m": m, "actuators": chosen, "length": prismatic_length_scale(length)}
     found: list[Any] = []
     for k in range(count):
         context.step(k, count, "ellipsoids")
         found.append(analysis.manipulability(poses.mech, poses.q[k], frame, p=poses.p[k], **chosen_kind))  # type: ignore[arg-type]
     sequence = PoseSequence(
-        q=rows_of(poses.q[:count]),
+        q=to_row_tuples(poses.q[:count]),
         p=poses.p[:count],
         display=display,  # type: ignore[arg-type]
         model=poses.model if poses.model is not context.model else None,
@@ -68,11 +68,11 @@ def manipulability(
     note = "; ".join(filter(None, (note, actuators_text(chosen), speed_weights_text(poses.mech, chosen, length))))
     table = _measures_table(context, poses, found, ranges, m, kind, note)
     if file:
-        store(file, table)
+        write_measures(file, table)
     remarks = (
         _singularity_note(found, table, len(ranges), m, part),
-        _unlocked_note(poses.mech, chosen, found, table, len(ranges)),
-        context.assumed_values_text((r.name for r in ranges), _geometric_names(context)),
+        _uncontrolled_motion_note(poses.mech, chosen, found, table, len(ranges)),
+        context.assumed_values_text((r.name for r in ranges), _names_in_dh_tables(context)),
     )
     return EllipsoidField(
         title=f"{kind.capitalize()} ellipsoid of {frame}",
@@ -80,7 +80,7 @@ def manipulability(
         part=part,
         frame=frame,
         dimension=m,
-        ellipsoids=tuple(map(_ellipsoid_value, found)),
+        ellipsoids=tuple(map(_ellipsoid_from, found)),
         measures=table,
         poses=sequence,
         scaled=scale,
@@ -90,76 +90,78 @@ def manipulability(
     )
 
 
-def _space_dimension(poses: Any, frame: str, part: str) -> int:
-    """Return the dimension of the space in which the frame moves at general poses, for the parameter values along the
+def _motion_dimension(poses: Any, frame: str, motion_part: str) -> int:
+    """Return the dimension of the space in which the frame moves at general poses, over all parameter values in the
     ranges."""
-    from core.analysis.manipulability import dimension
+    from core.analysis.manipulability import velocity_dimension
 
     places = dict.fromkeys((0, len(poses.p) // 2, len(poses.p) - 1))
     values = [poses.p[k] for k in places]
     different = [p for k, p in enumerate(values) if p not in values[:k]]
-    return max(dimension(poses.mech, frame, part, p) for p in different)  # type: ignore[arg-type]
+    return max(velocity_dimension(poses.mech, frame, motion_part, p) for p in different)  # type: ignore[arg-type]
 
 
-def _dimension_note(m: int) -> str:
-    """Describe the dimension in which Yoshikawa's w is the product of the radii."""
-    if m == 3:
+def _dimension_note(dimension: int) -> str:
+    """State the dimension in which Yoshikawa's w is the product of the radii."""
+    if dimension == 3:
         return "w = √det(J Jᵀ)"
-    return f"the frame moves in {m} dimension{'s' * (m != 1)}, in which w = √det(J Jᵀ)"
+    return f"the frame moves in {dimension} dimension{'s' * (dimension != 1)}, in which w = √det(J Jᵀ)"
 
 
-def _singularity_note(found: list[Any], table: Table, ranges: int, m: int, part: str) -> str:
-    """Describe at which poses the frame cannot move in some direction, and in which; '' if there are none."""
-    places = [k for k, e in enumerate(found) if m and sorted(e.singular)[3 - m] == 0.0]
+def _singularity_note(ellipsoids: list[Any], table: Table, range_count: int, dimension: int, motion_part: str) -> str:
+    """Describe the poses at which the frame cannot move in some direction, and that direction; '' if there are none."""
+    places = [k for k, e in enumerate(ellipsoids) if dimension and sorted(e.singular)[3 - dimension] == 0.0]
     if not places:
         return ""
-    first = found[places[0]]
-    order = sorted(range(3), key=lambda i: -first.singular[i])[m - 1]
-    axis = ", ".join(f"{x:.3g}".replace("-", "−") for x in _clean_axis(first.axes[:, order]))
-    motion, load = ("move along", "forces") if part == "translation" else ("turn about", "moments")
+    first = ellipsoids[places[0]]
+    order = sorted(range(3), key=lambda i: -first.singular[i])[dimension - 1]
+    axis = ", ".join(f"{x:.3g}".replace("-", "−") for x in _axis_without_noise(first.axes[:, order]))
+    motion, load = ("move along", "forces") if motion_part == "translation" else ("turn about", "moments")
     one = " at the first of them" if len(places) > 1 else ""
-    where = _poses_text(places, len(found), table, ranges)
-    return f"Singular at {where}:{one} the frame cannot {motion} ({axis}), and {load} there load no joint."
+    where = _describe_poses(places, len(ellipsoids), table, range_count)
+    return f"Singular at {where}:{one} the frame cannot {motion} ({axis}), and {load} in that direction load no joint."
 
 
-def _unlocked_note(mech: Any, chosen: Any, found: list[Any], table: Table, ranges: int) -> str:
-    """Describe at which poses the machine can move with its actuators locked; '' if there are none."""
+def _uncontrolled_motion_note(mech: Any, actuators: Any, ellipsoids: list[Any], table: Table, range_count: int) -> str:
+    """Describe the poses at which the machine can move although its actuators are locked; '' if there are none."""
     from core.analysis.actuators import uncontrolled_motion_text
 
-    places = [k for k, e in enumerate(found) if e.loose.shape[1]]
+    places = [k for k, e in enumerate(ellipsoids) if e.loose.shape[1]]
     if not places:
         return ""
-    words = uncontrolled_motion_text(mech, chosen, found[places[0]].loose)
-    return words if len(found) == 1 else f"At {_poses_text(places, len(found), table, ranges)}: {words}"
-
-
-def _poses_text(places: list[int], count: int, table: Table, ranges: int) -> str:
-    """Describe some of the poses by the values of the varied variables."""
-    named = [_pose_text(table, ranges, k) for k in places[:4]] if ranges else []
-    where = f" ({'; '.join(named)}{' …' if len(places) > len(named) else ''})" if named else ""
-    return f"{f'{len(places)} of {count} poses' if count > 1 else 'this pose'}{where}"
-
-
-def _pose_text(table: Table, ranges: int, k: int) -> str:
-    """Describe pose k by the values of the varied variables: q1 = 90°, d2 = 3 m."""
-    from core.functions.text import cell_text
-
-    pairs = zip(table.columns[:ranges], table.rows[k][:ranges], strict=True)
-    return ", ".join(
-        f"{column.title} = {cell_text(cell, Column(column.title), degrees=True)}" for column, cell in pairs
+    words = uncontrolled_motion_text(mech, actuators, ellipsoids[places[0]].loose)
+    return (
+        words if len(ellipsoids) == 1 else f"At {_describe_poses(places, len(ellipsoids), table, range_count)}: {words}"
     )
 
 
-def _geometric_names(context: Context) -> set[str]:
+def _describe_poses(pose_indices: list[int], count: int, table: Table, range_count: int) -> str:
+    """Describe some of the poses by the values of the varied variables."""
+    named = [_describe_pose(table, range_count, k) for k in pose_indices[:4]] if range_count else []
+    where = f" ({'; '.join(named)}{' …' if len(pose_indices) > len(named) else ''})" if named else ""
+    return f"{f'{len(pose_indices)} of {count} poses' if count > 1 else 'this pose'}{where}"
+
+
+def _describe_pose(table: Table, range_count: int, row: int) -> str:
+    """Describe pose k by the values of the varied variables: q1 = 90°, d2 = 3 m."""
+    from core.functions.text import format_cell
+
+    pairs = zip(table.columns[:range_count], table.rows[row][:range_count], strict=True)
+    return ", ".join(
+        f"{column.title} = {format_cell(cell, Column(column.title), degrees=True)}" for column, cell in pairs
+    )
+
+
+def _names_in_dh_tables(context: Context) -> set[str]:
     """Return the names in the DH entries of the chains; an ellipsoid does not depend on masses."""
-    from core.model.formula.expression import names, parse
+    from core.model.formula.expression import names_in_formula, parse
 
     rows = [row for chain in context.model.chains for row in chain.rows]
     texts = [text for row in rows for text in (row.a, row.alpha, row.d, row.theta) if isinstance(text, str)]
-    return {name for text in texts for name in names(parse(text))}
+    return {name for text in texts for name in names_in_formula(parse(text))}
 
 
-def _clean_axis(axis: Any) -> Any:
+def _axis_without_noise(axis: Any) -> Any:
     """Return a direction without rounding errors, its first non-zero component positive."""
     import numpy as np
 
@@ -167,20 +169,22 @@ def _clean_axis(axis: Any) -> Any:
     return kept * np.sign(kept[np.flatnonzero(kept)[0]]) + 0.0
 
 
-def _ellipsoid_value(found: Any) -> Ellipsoid:
-    center, radii = tuple(map(float, found.center)), tuple(map(float, found.radii))
-    return Ellipsoid(center, rows_of(found.axes), radii)  # type: ignore[arg-type]
+def _ellipsoid_from(kernel_ellipsoid: Any) -> Ellipsoid:
+    center, radii = tuple(map(float, kernel_ellipsoid.center)), tuple(map(float, kernel_ellipsoid.radii))
+    return Ellipsoid(center, to_row_tuples(kernel_ellipsoid.axes), radii)  # type: ignore[arg-type]
 
 
 def _measures_table(
-    context: Context, poses: Any, found: list[Any], ranges: tuple[Range, ...], m: int, kind: str, note: str
+    context: Context, poses: Any, ellipsoids: list[Any], ranges: tuple[Range, ...], m: int, kind: str, note: str
 ) -> Table:
-    from core.analysis.sweep import dimension_of, value_of
+    from core.analysis.sweep import variable_dimension, variable_value
 
-    dimensions = {r.name: dimension_of(context.model, context.mech, r.name) for r in ranges}
+    dimensions = {r.name: variable_dimension(context.model, context.mech, r.name) for r in ranges}
     rows: list[tuple[Cell, ...]] = []
-    for k, ellipsoid in enumerate(found):
-        run = [Amount(value_of(poses.model, poses.mech, poses.q[k], poses.p[k], n), d) for n, d in dimensions.items()]
+    for k, ellipsoid in enumerate(ellipsoids):
+        run = [
+            Amount(variable_value(poses.model, poses.mech, poses.q[k], poses.p[k], n), d) for n, d in dimensions.items()
+        ]
         e = ellipsoid.measures
         radii = sorted(map(float, ellipsoid.radii), reverse=True)
         axes = radii[:m] if kind == "velocity" else radii[3 - m :]
@@ -198,12 +202,12 @@ def _measures_table(
     return Table(title="Measures", columns=columns, rows=tuple(rows), note=note)
 
 
-def store(path: str, table: Table) -> None:
-    """Write the measures to a new CSV file, or append them as text to another file (Robotica's `file`)."""
-    from core.files.source import append_atomically, write_whole
+def write_measures(path: str, table: Table) -> None:
+    """Write the measures to a new CSV file, or append them as text to a file of another type (Robotica's `file`)."""
+    from core.files.source import append_atomically, write_atomically
 
     if path.lower().endswith(".csv"):
-        write_whole(path, table.to_csv().encode("utf-8"))
+        write_atomically(path, table.to_csv().encode("utf-8"))
     else:
         append_atomically(path, table.to_text() + "\n")
 

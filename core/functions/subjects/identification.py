@@ -36,15 +36,15 @@ DIAGRAMS = 8
 """Largest number of forces or channels that are plotted."""
 
 
-def parts_of(text: str) -> tuple[str, ...]:
-    """Split names separated by commas or blanks."""
+def split_names(text: str) -> tuple[str, ...]:
+    """Split a string of names separated by commas or blanks."""
     return tuple(part.strip() for part in split_outside_brackets(text.replace(";", ",")) if part.strip())
 
 
-def columns_of_text(text: str) -> dict[str, str]:
+def parse_columns(text: str) -> dict[str, str]:
     """Parse "joint1.q=angle [deg], joint1.tau=torque" to a mapping signal → column. Raises ModelError."""
     found = {}
-    for part in parts_of(text):
+    for part in split_names(text):
         signal, equals, column = (each.strip() for each in part.partition("="))
         if not equals or not signal:
             raise ModelError(
@@ -55,10 +55,11 @@ def columns_of_text(text: str) -> dict[str, str]:
 
 
 def _trace_columns(context: Context, trace: str, columns: str) -> tuple[dict[str, str], list[Result]]:
-    """Return a mapping signal → column, as given and as guessed from column names, with a message on the guesses."""
+    """Return the mapping signal → column, as given and as guessed from column names, with a message that lists the
+    guesses."""
     from core.identification.measured_trace import guess_columns
 
-    named = columns_of_text(columns)
+    named = parse_columns(columns)
     guessed = guess_columns(context.mech, trace, named)
     if not guessed:
         return named, []
@@ -67,17 +68,17 @@ def _trace_columns(context: Context, trace: str, columns: str) -> tuple[dict[str
     return {**guessed, **named}, [Message(text=text, severity="hint")]
 
 
-def kinds_of(text: str) -> tuple[str, ...]:
+def parse_kinds(text: str) -> tuple[str, ...]:
     """Parse the kinds of parameters. Raises ModelError for an unknown kind."""
-    from core.errors import near_misses
+    from core.errors import suggest_names
 
-    found = parts_of(text)
+    found = split_names(text)
     for name in found or ("",):
         if name not in KIND_NAMES:
             raise ModelError(
                 f"'{name}' is not a kind of parameter." if name else "No kind of parameter is given.",
                 where="option 'kinds'",
-                remedy=near_misses(name, KIND_NAMES),
+                remedy=suggest_names(name, KIND_NAMES),
             )
     return found
 
@@ -107,15 +108,15 @@ def identify(
         context.mech,
         trace,
         named,
-        kinds=kinds_of(kinds),
-        only=parts_of(only),
+        kinds=parse_kinds(kinds),
+        only=split_names(only),
         method=method,
         preparation=Preparation(cutoff=cutoff),
         held_back=held_back,
         p=dict(context.p) or None,
     )
     context.step(1, 3, "Fitting physically consistent bodies")
-    parts = [*identification_parts(found), *guessed]
+    parts = [*identification_results(found), *guessed]
     if save:
         from core.files import save as write
 
@@ -124,37 +125,37 @@ def identify(
     return Report(title="Identification", parts=tuple(parts))
 
 
-def identification_parts(found: Identification) -> list[Result]:
-    """Report an identification from forces."""
-    parts: list[Result] = [identification_verdict(found), _base_table(found), _force_table(found)]
+def identification_results(found: Identification) -> list[Result]:
+    """Return the tables, diagrams and messages that report an identification from measured forces."""
+    parts: list[Result] = [identification_message(found), _base_parameter_table(found), _force_fit_table(found)]
     parts += [Message(text=f"{note[:1].upper()}{note[1:]}.", severity="hint") for note in found.notes]
     if found.validation is not None:
         parts += _validation_diagrams(found.validation, found.forces)
     return parts
 
 
-def identification_verdict(found: Identification) -> Message:
-    """Summarise an identification from forces in a sentence or two."""
+def identification_message(found: Identification) -> Message:
+    """Summarise an identification from measured forces in a sentence or two."""
     text = f"{found.base.rank} base parameters from {len(found.time)} rows"
     worst = _largest_error_text(found.validation, found.forces)
     text += f"; validation error of the forces {worst}." if worst else "."
-    doubtful = [found.forces[k] for k in found.fit.correlated]
+    doubtful = [found.forces[k] for k in found.fit.correlated_forces]
     if doubtful:
-        text += f" Residuals of {_some_names(doubtful)} are not white noise, so the intervals are too narrow."
+        text += f" Residuals of {_abbreviate_names(doubtful)} are not white noise, so the intervals are too narrow."
     if found.unseen:
-        text += f" The data do not determine {_some_names(found.unseen)}."
+        text += f" The data do not determine {_abbreviate_names(found.unseen)}."
     if found.weak:
-        weakest = _some_names(sorted(found.weak, key=len), 3)
+        weakest = _abbreviate_names(sorted(found.weak, key=len), 3)
         text += f" {len(found.weak)} are not significant: their intervals contain zero ({weakest})."
     return Message(text=text, severity="warning" if doubtful or found.unseen else "done")
 
 
-def _some_names(names: Sequence[str], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+def _abbreviate_names(names: Sequence[str], limit: int = 5) -> str:
+    return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")
 
 
 def _largest_error_text(validation: Validation | None, names: Sequence[str]) -> str:
-    """Name the largest validation error and its force; "" if no rows were held back."""
+    """Name the force with the largest validation error; "" if no rows were held back."""
     import numpy as np
 
     if validation is None:
@@ -164,13 +165,13 @@ def _largest_error_text(validation: Validation | None, names: Sequence[str]) -> 
     return f"{100.0 * validation.relative[k]:.2g} % (rms){of}"
 
 
-def _base_table(found: Identification) -> Table:
+def _base_parameter_table(identification: Identification) -> Table:
     columns = (Column("Base parameter"), Column("Model"), Column("Estimate"), Column("95 % from"), Column("to"),
                Column("Physically consistent"))  # fmt: skip
-    values = (found.base.values, found.estimate, *found.intervals.T, found.attained)
+    values = (identification.base.values, identification.estimate, *identification.intervals.T, identification.attained)
     rows = tuple(
         (name, *(float(f"{x:.6g}") for x in row))
-        for name, *row in zip(found.names, *(each.tolist() for each in values), strict=True)
+        for name, *row in zip(identification.names, *(each.tolist() for each in values), strict=True)
     )
     return Table(
         title="Base parameters",
@@ -180,16 +181,22 @@ def _base_table(found: Identification) -> Table:
     )
 
 
-def _force_table(found: Identification) -> Table:
+def _force_fit_table(identification: Identification) -> Table:
     columns = (
         Column("Force"),
         Column("Noise"),
         Column("Correlation of successive residuals"),
         Column("Validation error"),
     )
-    relative = found.validation.relative.tolist() if found.validation is not None else [None] * len(found.forces)
+    relative = (
+        identification.validation.relative.tolist()
+        if identification.validation is not None
+        else [None] * len(identification.forces)
+    )
     rows: list[tuple[Cell, ...]] = []
-    for name, noise, white, error in zip(found.forces, found.fit.sigma, found.fit.whiteness, relative, strict=True):
+    for name, noise, white, error in zip(
+        identification.forces, identification.fit.sigma, identification.fit.whiteness, relative, strict=True
+    ):
         shown = None if error is None else float(f"{error:.3g}")
         rows.append((name, float(f"{noise:.4g}"), float(f"{white.neighbours:.3g}"), shown))
     return Table(
@@ -208,16 +215,16 @@ def _validation_diagrams(validation: Validation, names: Sequence[str]) -> list[R
             across="t, s",
             up=name,
             series=(
-                _curve("measured", validation.time, validation.measured[:, k], every),
-                _curve("predicted", validation.time, validation.predicted[:, k], every),
+                _thinned_curve("measured", validation.time, validation.measured[:, k], every),
+                _thinned_curve("predicted", validation.time, validation.predicted[:, k], every),
             ),
         )
         for k, name in enumerate(names[:DIAGRAMS])
     ]
 
 
-def _curve(name: str, time: NDArray[np.float64], values: NDArray[np.float64], every: int) -> Series:
-    return Series(name, tuple(map(float, time[::every])), tuple(map(float, values[::every])))
+def _thinned_curve(name: str, time: NDArray[np.float64], values: NDArray[np.float64], stride: int) -> Series:
+    return Series(name, tuple(map(float, time[::stride])), tuple(map(float, values[::stride])))
 
 
 # --------------------------------------------------------------------------------------------- runs
@@ -253,18 +260,18 @@ def fit_run(
         context.mech,
         trace,
         named,
-        vary=bounds_of_option(vary),
-        free=None if not free.strip() else () if free.strip() == "none" else parts_of(free),
-        outputs=parts_of(outputs),
+        vary=parse_bounds(vary),
+        free=None if not free.strip() else () if free.strip() == "none" else split_names(free),
+        outputs=split_names(outputs),
         q0={name.removesuffix(".q"): value for name, value in start.items() if not name.endswith(".v")},
         v0={name.removesuffix(".v"): value for name, value in start.items() if name.endswith(".v")},
-        torque=torque_of_text(torque),
+        torque=parse_torques(torque),
         segments=segments,
         held_back=held_back,
         watch=watch,
         cancelled=context.cancelled,
     )
-    parts = [*run_fit_parts(found), *guessed]
+    parts = [*run_fit_results(found), *guessed]
     if save:
         from core.files import save as write
 
@@ -273,16 +280,16 @@ def fit_run(
     return Report(title="Fit of a run", parts=tuple(parts))
 
 
-def bounds_of_option(vary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the bounds for `fit_run`; the bounds of the parameter itself by default."""
+def parse_bounds(vary: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert the option to bounds for `fit_run`; a name without bounds takes those of the parameter itself."""
     import numpy as np
 
     return {name: None if not np.any(np.isfinite(ends)) else ends for name, ends in vary.items()}
 
 
-def torque_of_text(text: str) -> dict[str, str] | None:
-    """Parse joint forces from "joint1=10*sin(t); joint2=…"; None for an empty text, since the trace may contain them.
-    Raises ModelError."""
+def parse_torques(text: str) -> dict[str, str] | None:
+    """Parse joint forces such as "joint1=10*sin(t); joint2=…"; None for an empty string, since the trace may contain
+    the forces. Raises ModelError."""
     found = {}
     for part in (each.strip() for each in text.split(";") if each.strip()):
         name, equals, formula = (each.strip() for each in part.partition("="))
@@ -294,38 +301,38 @@ def torque_of_text(text: str) -> dict[str, str] | None:
     return found or None
 
 
-def run_fit_parts(found: RunFit) -> list[Result]:
-    """Report the fit of a run."""
+def run_fit_results(found: RunFit) -> list[Result]:
+    """Return the tables, diagrams and messages that report the fit of a run."""
     rows: list[tuple[Cell, ...]] = [
         (name, float(f"{x:.7g}"), float(f"{low:.6g}"), float(f"{high:.6g}"))
         for name, x, (low, high) in zip(found.names, found.estimate, found.intervals, strict=True)
     ]
     columns = (Column("Name"), Column("Estimate"), Column("95 % from"), Column("to"))
     parts: list[Result] = [
-        run_fit_verdict(found),
+        run_fit_message(found),
         Table(title="Estimates", columns=columns, rows=tuple(rows), note="SI"),
     ]
     parts += [Message(text=f"{note[:1].upper()}{note[1:]}.", severity="hint") for note in found.notes]
     every = max(1, len(found.time) // SHOWN)
     for k, name in enumerate(found.outputs[:DIAGRAMS]):
         series = [
-            _curve("measured", found.time, found.measured[:, k], every),
-            _curve("fitted", found.time, found.predicted[:, k], every),
+            _thinned_curve("measured", found.time, found.measured[:, k], every),
+            _thinned_curve("fitted", found.time, found.predicted[:, k], every),
         ]
         if found.validation is not None:
             series.append(
-                _curve("measured (validation)", found.validation.time, found.validation.measured[:, k], every)
+                _thinned_curve("measured (validation)", found.validation.time, found.validation.measured[:, k], every)
             )
             series.append(
-                _curve("predicted (validation)", found.validation.time, found.validation.predicted[:, k], every)
+                _thinned_curve("predicted (validation)", found.validation.time, found.validation.predicted[:, k], every)
             )
         parts.append(Diagram(title=name, across="t, s", up=name, series=tuple(series)))
-        residual = _curve("residual", found.time, found.fit.residuals[:, k], every)
+        residual = _thinned_curve("residual", found.time, found.fit.residuals[:, k], every)
         parts.append(Diagram(title=f"Residuals of {name}", across="t, s", up=name, series=(residual,)))
     return parts
 
 
-def run_fit_verdict(found: RunFit) -> Message:
+def run_fit_message(found: RunFit) -> Message:
     """Summarise the fit of a run in a sentence or two."""
     sizes = ", ".join(f"{name} to {size:.3g}" for name, size in zip(found.outputs, found.rms, strict=True))
     text = f"Converged in {found.iterations} iterations: {sizes} (rms)."
@@ -334,11 +341,13 @@ def run_fit_verdict(found: RunFit) -> Message:
     if found.validation is not None:
         text += f" Validation error {_largest_error_text(found.validation, found.outputs)}."
     if found.at_bounds:
-        text += f" At their bounds: {_some_names(found.at_bounds)}."
+        text += f" At their bounds: {_abbreviate_names(found.at_bounds)}."
     if found.doubtful:
-        text += f" Residuals of {_some_names(found.doubtful)} are not white noise, so the intervals are too narrow."
+        text += (
+            f" Residuals of {_abbreviate_names(found.doubtful)} are not white noise, so the intervals are too narrow."
+        )
     if found.weak:
-        text += f" Not significant, since the interval contains zero: {_some_names(found.weak)}."
+        text += f" Not significant, since the interval contains zero: {_abbreviate_names(found.weak)}."
     clear = found.converged and not found.doubtful and not found.at_bounds
     return Message(text=text, severity="done" if clear else "warning")
 
@@ -359,14 +368,14 @@ def excitation(
     starts: int,
     save: str,
 ) -> Result:
-    """Design a periodic motion that excites the parameters well."""
+    """Design a periodic motion in which the parameters are well identifiable."""
     from core.identification.excitation import excitation as exciting
 
     context.step(0, 1, "Search")
     found = exciting(
         context.mech,
-        kinds=kinds_of(kinds),
-        only=parts_of(only),
+        kinds=parse_kinds(kinds),
+        only=split_names(only),
         period=period,
         harmonics=harmonics,
         criterion=criterion,
@@ -383,7 +392,9 @@ def excitation(
         Motion(title="Exciting motion", run=found.run(dict(context.p) or None)),
     ]
     every = max(1, len(found.time) // SHOWN)
-    series = tuple(_curve(name, found.time, found.q[:, k], every) for k, name in enumerate(context.mech.v_names))
+    series = tuple(
+        _thinned_curve(name, found.time, found.q[:, k], every) for k, name in enumerate(context.mech.v_names)
+    )
     parts.append(Diagram(title="Exciting motion", across="t, s", up="q, rad or m", series=series))
     if save:
         found.save(save)
@@ -395,10 +406,10 @@ def excitation_summary(found: Excitation) -> str:
     """Summarise an excitation in a sentence or two."""
     text = f"Condition number {found.condition:.3g} ({found.before:.3g} for the first motion tried) for "
     text += f"{found.base.rank} base parameters."
-    return f"{text} Active limits: {_some_names(found.active)}." if found.active else text
+    return f"{text} Active limits: {_abbreviate_names(found.active)}." if found.active else text
 
 
-def _moves_freely(context: Context) -> str:
+def _needs_open_chain(context: Context) -> str:
     mech = context.mech
     if mech.constrained or mech.nq != mech.nv:
         return "Exciting motions are available only for open chains of joints with one coordinate each."
@@ -532,7 +543,7 @@ FUNCTIONS = (
         "excitation",
         "Exciting motion",
         "Dynamics",
-        "Design a periodic motion that excites the parameters well.\n\n"
+        "Design a periodic motion in which the parameters are well identifiable.\n\n"
         "Each joint follows a finite Fourier series within the limits of position, speed, acceleration and "
         "force; the series are optimised for the smallest condition number of the regressor or its largest "
         "determinant. Save the motion as a trace, run it on the robot, and measure.",
@@ -568,7 +579,7 @@ FUNCTIONS = (
             Integer("starts", "Starts", "Number of random motions from which the optimisation starts", 1, 1, 100),
             OutputFile("save", "Save the trace as", "CSV file for the trajectory; empty: none", suffixes=(".csv",)),
         ),
-        needs=(needs_motion, _moves_freely),
+        needs=(needs_motion, _needs_open_chain),
         apart=True,
         reads="machine",
         also=("excitation trajectory", "optimal experiment", "persistent excitation"),

@@ -8,13 +8,13 @@ from typing import Any
 from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Choice, FrameName, FrameNames, Integer, Vector
-from core.functions.results import Matrix, Message, Report, Result, Table, rows_of
+from core.functions.results import Matrix, Message, Report, Result, Table, to_row_tuples
 from core.functions.subjects.actuation import (
     ACTUATORS,
     LENGTH,
     actuators_text,
-    chosen_actuators,
-    joint_length,
+    find_actuators,
+    prismatic_length_scale,
     speed_weights_text,
 )
 from core.functions.text import Amount, Cell, Column
@@ -49,17 +49,19 @@ def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str
             Matrix(
                 title=f"Pose of {name} in {reference}",
                 symbol=f"T_{{{reference},\\,{name}}}",
-                entries=rows_of(X_RF),
+                entries=to_row_tuples(X_RF),
                 note="position in m",
             )
         )
-        rows.append((name, *map(float, X_RF[:3, 3]), *rpy(X_RF[:3, :3]), *quaternion(X_RF[:3, :3])))
+        rows.append(
+            (name, *map(float, X_RF[:3, 3]), *rpy_from_rotation(X_RF[:3, :3]), *quaternion_from_rotation(X_RF[:3, :3]))
+        )
     note = "roll, pitch, yaw about the fixed axes x, y, z (R = Rz·Ry·Rx); quaternion x, y, z, w"
     table = Table(title=f"Poses in {reference}", columns=_POSE_COLUMNS, rows=tuple(rows), note=note)
     return Report(title="Forward kinematics", parts=(*matrices, table))
 
 
-def rpy(R: Any) -> tuple[float, float, float]:
+def rpy_from_rotation(R: Any) -> tuple[float, float, float]:
     """Return the angles (rad) about the fixed axes x, y, z with R = Rz·Ry·Rx; at pitch ±π/2 roll is zero."""
     pitch = math.atan2(-R[2, 0], math.hypot(R[0, 0], R[1, 0]))
     if math.hypot(R[0, 0], R[1, 0]) < 1e-9:
@@ -67,7 +69,7 @@ def rpy(R: Any) -> tuple[float, float, float]:
     return math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])
 
 
-def quaternion(R: Any) -> tuple[float, float, float, float]:
+def quaternion_from_rotation(R: Any) -> tuple[float, float, float, float]:
     """Return the unit quaternion (x, y, z, w), w ≥ 0, of a rotation matrix."""
     from scipy.spatial.transform import Rotation
 
@@ -87,7 +89,7 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
     from core.functions.text import without_solver_errors
 
     mech, q, p = context.mech, context.q, context.p
-    chosen = chosen_actuators(mech, actuators)
+    chosen = find_actuators(mech, actuators)
     if not chosen.names:
         text = f"{frame} has no Jacobian: nothing can move, the constraints lock all joints."
         return Message(title="Jacobian", text=text, severity="warning")
@@ -97,37 +99,46 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
     matrix = Matrix(
         title=f"Jacobian of {frame}",
         symbol="J",
-        entries=rows_of(without_solver_errors(mech, np.concatenate([R_WF.T @ J.matrix[:3], R_WF.T @ J.matrix[3:]]))),
+        entries=to_row_tuples(
+            without_solver_errors(mech, np.concatenate([R_WF.T @ J.matrix[:3], R_WF.T @ J.matrix[3:]]))
+        ),
         columns=chosen.names,
         rows=("ωx", "ωy", "ωz", "vx", "vy", "vz"),
         note="; ".join(filter(None, (note, actuators_text(chosen)))),
     )
-    parts: list[Result] = [matrix, _singular_values(context, frame, J, chosen, length)]
+    parts: list[Result] = [matrix, _singular_value_table(context, frame, J, chosen, length)]
     if J.loose.shape[1]:
         parts.insert(0, Message(title="", text=uncontrolled_motion_text(mech, chosen, J.loose), severity="warning"))
     return Report(title="Jacobian", parts=tuple(parts))
 
 
-def _singular_values(context: Context, frame: str, J: Any, chosen: Any, length: float | None) -> Table:
-    """List singular values and what follows from them: of translation, rotation, and both weighted by the length."""
+def _singular_value_table(context: Context, frame: str, J: Any, actuators_used: Any, length: float | None) -> Table:
+    """Table of the singular values of translation, rotation, and both weighted by the length, with their
+    interpretation."""
     import numpy as np
 
-    from core.analysis.manipulability import Space, characteristic_length, dimensions, measures, singular_values
+    from core.analysis.manipulability import (
+        Space,
+        characteristic_length,
+        compute_measures,
+        singular_values,
+        velocity_dimensions,
+    )
 
-    mech, slides = context.mech, chosen.slides(context.mech)
+    mech, slides = context.mech, actuators_used.translating_mask(context.mech)
     L = characteristic_length(mech, context.p) if length is None else length
-    weights = np.where(slides & ~slides.all(), joint_length(length), 1.0)
+    weights = np.where(slides & ~slides.all(), prismatic_length_scale(length), 1.0)
     columns: dict[Space, str] = {
         "translation": "Translation [m/s]",
         "rotation": "Rotation [rad/s]",
         "both": f"Both, with L = {L:.4g} m",
     }
-    general = dimensions(mech, frame, context.p)
+    general = velocity_dimensions(mech, frame, context.p)
     rows: list[list[Cell]] = [[title] for title in _PROPERTIES]
     for space in columns:
         matrix, uncontrolled = J.part(space, L)
         sigma = singular_values(matrix * weights, uncontrolled, general[space])[0]
-        found = measures(sigma, sigma)
+        found = compute_measures(sigma, sigma)
         values: tuple[Cell, ...] = (
             general[space],
             int(np.count_nonzero(sigma)),
@@ -142,7 +153,7 @@ def _singular_values(context: Context, frame: str, J: Any, chosen: Any, length: 
             "√det(J Jᵀ), or √det(Jᵀ J) if there are fewer joints than dimensions"
         ),
         f"both together: [ω; v/L], {'L the size of the machine' if length is None else 'L as given'}",
-        speed_weights_text(mech, chosen, length),
+        speed_weights_text(mech, actuators_used, length),
     )
     return Table(
         title="Singular values of J",
@@ -175,7 +186,7 @@ def inverse_kinematics(
     import numpy as np
     from scipy.spatial.transform import Rotation
 
-    from core.analysis.inverse_kinematics import self_motions, solve
+    from core.analysis.inverse_kinematics import count_self_motions, solve_inverse_kinematics
     from core.functions.results import PoseSequence
 
     if position is None:
@@ -186,31 +197,38 @@ def inverse_kinematics(
         target = np.eye(4)
         target[:3, 3] = position
         target[:3, :3] = Rotation.from_euler("xyz", orientation).as_matrix()
-    found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step, t=context.t)
-    left = [self_motions(context.mech, b.q, frame, target, context.p, t=context.t) if b.reached else 0 for b in found]
+    found = solve_inverse_kinematics(
+        context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step, t=context.t
+    )
+    left = [
+        count_self_motions(context.mech, b.q, frame, target, context.p, t=context.t) if b.is_reached else 0
+        for b in found
+    ]
     table = _solution_table(context, frame, target, found, left)
     shown = found if show == "all" else found[:1]
     poses = PoseSequence(
         title="Solutions" if show == "all" else "Nearest solution",
-        q=rows_of([branch.q for branch in shown]),
+        q=to_row_tuples([branch.q for branch in shown]),
         p=tuple(dict(context.p) for _ in shown),
         display="composite",
     )
     return Report(title="Inverse kinematics", parts=(_solutions_message(frame, found, left), table, poses))
 
 
-def _solution_table(context: Context, frame: str, target: Any, found: tuple[Any, ...], left: list[int]) -> Table:
-    """Table with one row per solution."""
+def _solution_table(
+    context: Context, frame: str, target: Any, solutions: tuple[Any, ...], remaining_dof: list[int]
+) -> Table:
+    """Table with one row per solution of the inverse kinematics."""
     from core.analysis.manipulability import characteristic_length
     from core.functions.text import pose_without_solver_errors
 
     size = characteristic_length(context.mech, context.p)
     rows: list[tuple[Cell, ...]] = []
-    for i, branch in enumerate(found, 1):
+    for i, branch in enumerate(solutions, 1):
         pose = pose_without_solver_errors(context.mech, branch.q, size)
         errors = [x if x > TOLD_ERROR else 0.0 for x in (branch.position_error, branch.orientation_error)]
         cells = [Amount(float(x), c.dimension) for x, c in zip(pose, context.mech.coordinates, strict=True)]
-        rows.append((i, *cells, *errors, left[i - 1], ", ".join(branch.at_limits)))
+        rows.append((i, *cells, *errors, remaining_dof[i - 1], ", ".join(branch.at_limits)))
     columns = (
         Column("Solution"),
         *(Column(c.name, c.dimension) for c in context.mech.coordinates),
@@ -230,7 +248,7 @@ def _solution_table(context: Context, frame: str, target: Any, found: tuple[Any,
                     _ORDER,
                     _idle_joints_text(context.mech, frame, target, context.p, context.t),
                     _equal_poses_note(context.mech),
-                    _whole_turns_text(context.mech, found),
+                    _whole_turns_text(context.mech, solutions),
                 ),
             )
         ),
@@ -238,19 +256,19 @@ def _solution_table(context: Context, frame: str, target: Any, found: tuple[Any,
 
 
 TOLD_ERROR = 1e-9
-"""Largest residual (m, rad) of a solution that is not reported."""
+"""Residual of a solution, m or rad, above which it is reported."""
 _ORDER = "nearest to the present pose first; every solution is inside the joint limits"
 
 
-def _whole_turns_text(mech: Any, found: tuple[Any, ...]) -> str:
-    """Name the angles that may differ by whole turns from the solutions."""
-    from core.analysis.equal_poses import other_turn_counts
+def _whole_turns_text(mech: Any, solutions: tuple[Any, ...]) -> str:
+    """Name the angles that may differ from the solutions by whole turns."""
+    from core.analysis.equal_poses import count_other_turns
 
     most: dict[str, int] = {}
-    for branch in found:
-        for name, count in other_turn_counts(mech, branch.q).items():
+    for branch in solutions:
+        for name, count in count_other_turns(mech, branch.q).items():
             most[name] = max(most.get(name, 0), count)
-    if not most or not found[0].reached:
+    if not most or not solutions[0].is_reached:
         return ""
     names = ", ".join(f"{name} {count}" for name, count in most.items())
     return (
@@ -259,21 +277,23 @@ def _whole_turns_text(mech: Any, found: tuple[Any, ...]) -> str:
     )
 
 
-def _solutions_message(frame: str, found: tuple[Any, ...], left: list[int]) -> Message:
-    """Summarise the solutions. left : degrees of freedom that remain at each solution while the target is met"""
-    best = found[0]
-    if not best.reached:
-        return _miss_message(frame, best)
-    count = f"{len(found)} different solutions" if len(found) > 1 else "1 solution"
-    if all(left):
-        freedoms = f"{min(left)} degree{'s' * (min(left) > 1)} of freedom"
-        is_sample = "this is one" if len(found) == 1 else f"these {len(found)} are samples"
+def _solutions_message(frame: str, solutions: tuple[Any, ...], remaining_dof: list[int]) -> Message:
+    """Summarise the solutions. remaining_dof : degrees of freedom that remain at each solution while the target is
+    met"""
+    best = solutions[0]
+    if not best.is_reached:
+        return _target_missed_message(frame, best)
+    count = f"{len(solutions)} different solutions" if len(solutions) > 1 else "1 solution"
+    if all(remaining_dof):
+        freedoms = f"{min(remaining_dof)} degree{'s' * (min(remaining_dof) > 1)} of freedom"
+        is_sample = "this is one" if len(solutions) == 1 else f"these {len(solutions)} are samples"
         text = f"and the machine keeps {freedoms} there: {is_sample} of infinitely many solutions."
         return Message(title="Result", text=f"{frame} reaches the target, {text}")
     text = f"{frame} reaches the target: at least {count}. {_SEARCH}"
-    if any(left):
+    if any(remaining_dof):
         text += (
-            f" {sum(map(bool, left))} of them are samples of infinitely many, since degrees of freedom remain there."
+            f" {sum(map(bool, remaining_dof))} of them are samples of infinitely many, since degrees of freedom "
+            f"remain there."
         )
     return Message(title="Result", text=text)
 
@@ -283,7 +303,7 @@ _SEARCH = (
 )
 
 
-def _miss_message(frame: str, best: Any) -> Message:
+def _target_missed_message(frame: str, best: Any) -> Message:
     text = (
         f"{frame} does not reach the target. The nearest pose found misses it by {best.position_error * 1e3:.4g} mm"
         f" and {math.degrees(best.orientation_error):.4g}°."
@@ -294,15 +314,15 @@ def _miss_message(frame: str, best: Any) -> Message:
 
 
 def _idle_joints_text(mech: Any, frame: str, target: Any, p: Any, t: float) -> str:
-    """Name the joints that do not affect the target and keep their values."""
+    """Name the joints that do not affect the target and therefore keep their values."""
     from core.analysis.inverse_kinematics import coordinates_without_effect
-    from core.errors import listed
+    from core.errors import join_words
 
     names = coordinates_without_effect(mech, frame, p, translation=target.shape == (3,), t=t)
     if not names:
         return ""
     moved = "do not affect the target and stay" if len(names) > 1 else "does not affect the target and stays"
-    return f"{listed(names)} {moved} where {'they are' if len(names) > 1 else 'it is'}"
+    return f"{join_words(names)} {moved} where {'they are' if len(names) > 1 else 'it is'}"
 
 
 def _equal_poses_note(mech: Any) -> str:
@@ -315,9 +335,9 @@ def _equal_poses_note(mech: Any) -> str:
 
 
 def planarity(context: Context, frame: str, reference: str) -> Result:
-    """Determine the space in which a frame can move, with Robotica's code for it."""
+    """Determine the space in which a frame can move, and Robotica's code for it."""
     from core.analysis.manipulability import WORDS
-    from core.analysis.manipulability import planarity as code_of
+    from core.analysis.manipulability import translation_axes_code as code_of
 
     code = code_of(context.mech, frame, reference, context.p)
     directions = {0: "It does not move.", 7: "It moves along x, y and z."}

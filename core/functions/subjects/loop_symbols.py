@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelError
 from core.files.followed_files import content_fingerprints
@@ -12,8 +12,11 @@ from core.functions.context import Cancelled, Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import Choice, OutputFile, Text
 from core.functions.results import Formulas, Message, Report, Result, Table
-from core.functions.subjects.symbols import NOTATION, RECOGNISE, append, set_notation
+from core.functions.subjects.symbols import NOTATION, RECOGNISE, append_to_file, set_notation
 from core.functions.text import Cell, Column
+
+if TYPE_CHECKING:
+    from core.symbolic.linkage import Linkage
 
 WHAT = {
     "all": ("positions", "ratios", "derivatives", "dynamics"),
@@ -21,7 +24,7 @@ WHAT = {
     "ratios": ("positions", "ratios"),
     "equations of motion": ("positions", "ratios", "derivatives", "dynamics"),
 }
-"""Choice of the option `what` → the sections that must be derived for it."""
+"""Sections that must be derived, by choice of the option `what`."""
 SHOWN = {
     "all": WHAT["all"],
     "positions": ("positions",),
@@ -31,11 +34,11 @@ SHOWN = {
 TITLES = {"ratios": "Velocity ratios", "derivatives": "Derivatives of the ratios", "dynamics": "Equations of motion"}
 
 _kept: dict[str, Any] = {}
-"""Cache of the last linkage, whose lazily computed results are shared by later functions."""
+"""Cache of the last linkage, so that later functions share its lazily computed results."""
 
 
-def symbolic_linkage(context: Context, symbols: str, recognise: bool) -> Any:
-    """Return the machine's loops in symbols; cached for the next call."""
+def symbolic_linkage(context: Context, symbols: str, recognise: bool) -> Linkage:
+    """Return the machine's loops in symbolic form; cached for the next call."""
     from core.symbolic import linkage
 
     chosen: Any = symbols.strip() or "masses"
@@ -46,11 +49,11 @@ def symbolic_linkage(context: Context, symbols: str, recognise: bool) -> Any:
     if kept is None or kept[0] != key:
         kept = _kept["linkage"] = (key, linkage(context.model, symbols=chosen, recognise=recognise))
 
-    def watch() -> None:
+    def raise_if_cancelled() -> None:
         if context.cancelled():
             raise Cancelled
 
-    kept[1].watch = watch
+    kept[1].watch = raise_if_cancelled
     return kept[1]
 
 
@@ -59,12 +62,12 @@ def _refusal_message(text: str) -> Message:
     return Message(title="Loops in symbols", text=text, severity="warning")
 
 
-def _obstacle_text(context: Context) -> str:
+def _reason_not_solvable(context: Context) -> str:
     """Return the reason why the loops cannot be solved symbolically; '' if they can."""
-    from core.symbolic.linkage import obstacle
+    from core.symbolic.linkage import find_obstacle
 
     kept = _kept.get("linkage")
-    return "" if kept is not None and kept[0][0] == context.model else obstacle(context.model)
+    return "" if kept is not None and kept[0][0] == context.model else find_obstacle(context.model)
 
 
 def needs_loop(context: Context) -> str:
@@ -72,20 +75,20 @@ def needs_loop(context: Context) -> str:
     model = context.model.expanded
     if context.mech.loops or model.constraints:
         return ""
-    return "The model has no closed loop; “Derive in symbols” serves chains."
+    return "The model has no closed loop; use “Derive in symbols” for open chains."
 
 
 def loop_symbols(context: Context, what: str, symbols: str, recognise: bool, notation: str) -> Result:
-    """Derive the sections in symbols and compare each with the compiled kernel."""
-    from core.symbolic.proof import proofs
+    """Derive the chosen sections in symbolic form and compare each with the compiled kernel."""
+    from core.symbolic.proof import check_sections
 
     set_notation(notation)
-    context.step(0, 4, "Closed forms …")
-    if reason := _obstacle_text(context):
+    context.step(0, 4, "Analytic loop closure …")
+    if reason := _reason_not_solvable(context):
         return _refusal_message(reason)
     linkage = symbolic_linkage(context, symbols, recognise)
-    writer = _Writer(context, linkage)
-    parts: list[Result] = [writer.coordinates()] if what != "equations of motion" else []
+    writer = _SectionWriter(context, linkage)
+    parts: list[Result] = [writer.coordinate_table()] if what != "equations of motion" else []
     made: dict[str, list[Formulas]] = {}
     sections: list[str] = []
     for k, section in enumerate(WHAT[what]):
@@ -97,40 +100,40 @@ def loop_symbols(context: Context, what: str, symbols: str, recognise: bool, not
             break
         sections.append(section)
         if section in SHOWN[what]:
-            made[section] = writer.section(section)
+            made[section] = writer.write_section(section)
     context.step(3, 4, "Comparing with the kernel …")
-    found = proofs(linkage, sections)
+    found = check_sections(linkage, sections)
     for section, formulas in made.items():
         if formulas:
-            formulas[-1] = dataclasses.replace(formulas[-1], **_proof_fields(found[section]))
+            formulas[-1] = dataclasses.replace(formulas[-1], **_comparison_fields(found[section]))
         parts += formulas
     return Report(title=f"Loops of {context.model.name or 'the machine'} in symbols", parts=tuple(parts))
 
 
-def _proof_fields(proof: Any) -> dict[str, Any]:
-    """Return the outcome of a comparison as fields of `Formulas`."""
-    if not proof.states:
+def _comparison_fields(comparison: Any) -> dict[str, Any]:
+    """Return the outcome of a comparison with the kernel as fields of `Formulas`."""
+    if not comparison.states:
         return {
             "proof": "Not compared with the kernel: the loops could not be closed accurately at any pose tried.",
             "proved": None,
         }
-    return {"proof": str(proof), "proved": proof.passed}
+    return {"proof": str(comparison), "proved": comparison.passed}
 
 
-class _Writer:
-    """Writes the sections of a linkage as results."""
+class _SectionWriter:
+    """Writer of the sections of a linkage as results."""
 
-    def __init__(self, context: Context, linkage: Any) -> None:
+    def __init__(self, context: Context, linkage: Linkage) -> None:
         self.linkage = linkage
         known = linkage.model.values()
         own = {p.name for p in linkage.model.parameters if p.independent}
         given = {name: float(x) for name, x in context.p.items() if name in own}
         values = linkage.model.values({**{name: known[name] for name in own}, **given, **linkage.given})
         at = {v.symbol: float(context.q[v.q]) for v in linkage.variables}
-        self.branches = linkage.branches_at({**{n: float(values[n]) for n in linkage.values}, **at})
+        self.branches = linkage.branch_signs({**{n: float(values[n]) for n in linkage.values}, **at})
 
-    def coordinates(self) -> Table:
-        """Table of the joint symbols and how each coordinate is determined."""
+    def coordinate_table(self) -> Table:
+        """Table of the joint symbols, with how each coordinate is determined."""
         linkage = self.linkage
         how = {joint: step.kind for step in linkage.steps for joint in step.joints}
         rows: list[tuple[Cell, ...]] = [
@@ -144,17 +147,17 @@ class _Writer:
             rows=tuple(rows),
         )
 
-    def section(self, section: str) -> list[Formulas]:
-        """Write a section; positions step by step."""
+    def write_section(self, section: str) -> list[Formulas]:
+        """Write a section as formulas; positions step by step."""
         if section != "positions":
-            return self._formulas_of(TITLES[section], getattr(self.linkage, section), section)
+            return self._definition_formulas(TITLES[section], getattr(self.linkage, section), section)
         made: list[Formulas] = []
         for step in self.linkage.steps:
-            made += self._formulas_of(f"{step.kind}: {', '.join(step.joints)}", step.positions, section)
+            made += self._definition_formulas(f"{step.kind}: {', '.join(step.joints)}", step.positions, section)
         return made
 
-    def _formulas_of(self, title: str, definitions: Sequence[Any], section: str) -> list[Formulas]:
-        from core.symbolic.linkage_words import conventions, meanings, owners
+    def _definition_formulas(self, title: str, definitions: Sequence[Any], section: str) -> list[Formulas]:
+        from core.symbolic.linkage_words import convention_sentences, describe_symbols, symbol_owners
 
         if not definitions:
             return []
@@ -163,49 +166,51 @@ class _Writer:
                 title=title,
                 label=section,
                 names=tuple(each.name for each in definitions),
-                entries=tuple((self._written_form(each),) for each in definitions),
-                rows=tuple(self._description_of(each) for each in definitions),
-                symbols=meanings(self.linkage, section),
-                owners=owners(self.linkage),
-                conventions=conventions(self.linkage, section),
-                recognised=tuple(f"{r.where}: {r.given:g} was read as {r.meaning}" for r in self.linkage.found),
+                entries=tuple((self._form_with_branch_sign(each),) for each in definitions),
+                rows=tuple(self._describe_definition(each) for each in definitions),
+                symbols=describe_symbols(self.linkage, section),
+                owners=symbol_owners(self.linkage),
+                conventions=convention_sentences(self.linkage, section),
+                recognised=tuple(
+                    f"{r.where}: {r.given:g} was read as {r.meaning}" for r in self.linkage.recognised_numbers
+                ),
             )
         ]
 
-    def _written_form(self, definition: Any) -> Any:
+    def _form_with_branch_sign(self, definition: Any) -> Any:
         from fractions import Fraction
 
         from core.symbolic.forms import Number
 
         return definition.form if definition.side is None else Number(Fraction(int(self.branches[definition.name])))
 
-    def _description_of(self, definition: Any) -> str:
-        from core.symbolic.notation import text
+    def _describe_definition(self, definition: Any) -> str:
+        from core.symbolic.notation import format_form
 
         if definition.side is None:
             return str(definition.about)
-        return f"±1, branch: here the sign of {text(definition.side)}"
+        return f"±1, branch: here the sign of {format_form(definition.side)}"
 
 
 def write_loop_equations(
     context: Context, what: str, language: str, label: str, file: str, symbols: str, notation: str
 ) -> Result:
     """Write equations in a language, appended to a file if one is named; the branch signs are arguments."""
-    from core.symbolic.conventions import plain
-    from core.symbolic.equation_export import written
-    from core.symbolic.linkage_words import conventions
+    from core.symbolic.conventions import to_ascii
+    from core.symbolic.equation_export import format_equations
+    from core.symbolic.linkage_words import convention_sentences
 
     set_notation(notation)
-    if reason := _obstacle_text(context):
+    if reason := _reason_not_solvable(context):
         return _refusal_message(reason)
     linkage = symbolic_linkage(context, symbols, True)
     found = [each for section in WHAT[what] for each in getattr(linkage, section) if each.side is None]
     code = language not in ("text", "latex")
-    notes = [linkage.model.name, *(plain(line) for line in conventions(linkage, *WHAT[what], code=code))]
+    notes = [linkage.model.name, *(to_ascii(line) for line in convention_sentences(linkage, *WHAT[what], code=code))]
     name = label or "loops"
-    text = written([each.name for each in found], [each.form for each in found], language, name, notes)
+    text = format_equations([each.name for each in found], [each.form for each in found], language, name, notes)
     if file:
-        append(file, text)
+        append_to_file(file, text)
         return Message(title="Write equations of loops", text=f"Appended {what} to {file}.")
     return Message(title="Write equations of loops", text=text, severity="done")
 

@@ -10,18 +10,18 @@ from core.functions.results import Message, Report, Result, Table
 from core.functions.text import Cell, Column
 
 if TYPE_CHECKING:
-    from core.constraints.closed_forms.wording import Step
+    from core.constraints.closed_forms.wording import SolutionStep
 
 
 def loops(context: Context) -> Result:
-    """List the loops, cut joints, solution order, and loops that need iteration."""
+    """List the loops, the cut joints, the order of solution, and the loops that require iteration."""
     mech = context.mech
     if not mech.compiled.lasting.any():
         return Message(title="Loops", text="The model has no closed loop: its joint coordinates determine the pose.")
-    context.step(0, 1, "Looking for closed forms")
+    context.step(0, 1, "Searching for analytic loop closures")
     steps = mech.solution_order
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (str(loop.number), " ".join(loop.joints), loop.cut, _closing_kinds(loop.number, steps)) for loop in mech.loops
+        (str(loop.number), " ".join(loop.joints), loop.cut, _closure_methods(loop.number, steps)) for loop in mech.loops
     )
     columns = (Column("Loop"), Column("Joints"), Column("Cut at"), Column("Closed by"))
     order: tuple[tuple[Cell, ...], ...] = tuple(
@@ -30,7 +30,7 @@ def loops(context: Context) -> Result:
     return Report(
         title="Loops",
         parts=(
-            Message(title="", text=_summary(len(mech.loops), steps)),
+            Message(title="", text=_summarise_solution(len(mech.loops), steps)),
             *((Table(title="Closed loops", columns=columns, rows=rows),) if rows else ()),
             Table(
                 title="Order of solution",
@@ -41,27 +41,30 @@ def loops(context: Context) -> Result:
     )
 
 
-def _closing_kinds(number: int, steps: tuple[Step, ...]) -> str:
-    kinds = dict.fromkeys(step.kind for step in steps if number in step.loops)
+def _closure_methods(loop_number: int, steps: tuple[SolutionStep, ...]) -> str:
+    kinds = dict.fromkeys(step.kind for step in steps if loop_number in step.loops)
     return ", ".join(kinds) or "the other loops"
 
 
-def _summary(count: int, steps: tuple[Step, ...]) -> str:
+def _summarise_solution(loop_count: int, steps: tuple[SolutionStep, ...]) -> str:
     beside = [step.joints[0] for step in steps if step.kind == "iteration" and not step.loops]
     extra = f" Also solved by iteration: {', '.join(beside)}." if beside else ""
-    return _summary_of_loops(count, [step for step in steps if step.kind == "iteration" and step.loops]) + extra
+    return _summarise_loops(loop_count, [step for step in steps if step.kind == "iteration" and step.loops]) + extra
 
 
-def _summary_of_loops(count: int, left: list[Step]) -> str:
-    loops = "One loop" if count == 1 else f"{count} loops"
-    if not count:
+def _summarise_loops(loop_count: int, iterated_steps: list[SolutionStep]) -> str:
+    loops = "One loop" if loop_count == 1 else f"{loop_count} loops"
+    if not loop_count:
         return "No closed loop of joints."
-    if not left:
+    if not iterated_steps:
         return f"{loops}, solved in closed form; no iteration is needed."
-    if len(left) == count:
+    if len(iterated_steps) == loop_count:
         return f"{loops}, closed by iteration, since no closed form was found."
-    cuts = ", ".join(step.joints[0] for step in left)
-    return f"{loops}; {count - len(left)} solved in closed form; closed by iteration: those cut at {cuts}."
+    cuts = ", ".join(step.joints[0] for step in iterated_steps)
+    return (
+        f"{loops}; {loop_count - len(iterated_steps)} solved in closed form; closed by iteration: the loops cut "
+        f"at {cuts}."
+    )
 
 
 FUNCTIONS = (

@@ -8,8 +8,8 @@ from core.errors import ModelError
 from core.functions.context import Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import Flag, FrameName, Integer, Text, Values
-from core.functions.results import Arrow, Arrows, Message, PoseSequence, Report, Result, Table, rows_of
-from core.functions.subjects.actuation import names_of
+from core.functions.results import Arrow, Arrows, Message, PoseSequence, Report, Result, Table, to_row_tuples
+from core.functions.subjects.actuation import split_names
 from core.functions.subjects.dynamics import SPEEDS_FOLLOW, speed_dimensions
 from core.functions.text import Amount, Cell, Column
 
@@ -23,51 +23,53 @@ MOST_SHOWN = 12
 
 def mobility(context: Context, friction: bool) -> Result:
     """Determine degrees of freedom, redundant constraints and the independent motions."""
-    from core.analysis.body_motions import swing
+    from core.analysis.body_motions import oscillating_poses
 
     context.step(0, 2, "Determining ranks at assembled poses")
     found = context.mech.mobility(context.q, context.p, context.t, friction=friction)
-    parts: list[Result] = [_summary(found)]
+    parts: list[Result] = [_summary_message(found)]
     if found.redundant:
-        parts.append(_redundant(found))
+        parts.append(_redundant_constraint_table(found))
     if found.motions:
-        parts.append(_motions(context, found))
+        parts.append(_motion_table(context, found))
     for k, motion in enumerate(found.motions[:MOST_SHOWN]):
         context.step(1 + k, 1 + len(found.motions), "Free motions")
-        poses = swing(context.mech, found.q, motion.speeds, context.p, context.t)
+        poses = oscillating_poses(context.mech, found.q, motion.speeds, context.p, context.t)
         p = tuple(dict(context.p) for _ in poses)
-        parts.append(PoseSequence(title=f"Motion {k + 1}: {motion.text}", q=rows_of(poses), p=p, display="animate"))
+        parts.append(
+            PoseSequence(title=f"Motion {k + 1}: {motion.text}", q=to_row_tuples(poses), p=p, display="animate")
+        )
     return Report(title="Mobility", parts=tuple(parts))
 
 
-def _summary(found: Mobility) -> Message:
-    skip = {item.text + "." for item in found.redundant}
-    lines = [line for line in str(found).split("\n") if line not in skip and not line.startswith("Motion ")]
-    if found.redundant:
-        count = len(found.redundant)
+def _summary_message(result: Mobility) -> Message:
+    skip = {item.text + "." for item in result.redundant}
+    lines = [line for line in str(result).split("\n") if line not in skip and not line.startswith("Motion ")]
+    if result.redundant:
+        count = len(result.redundant)
         lines.insert(1, f"{count} constraint{'s are' if count > 1 else ' is'} redundant.")
-    severity = "warning" if found.inconsistent else "hint" if found.redundant or found.singular else "done"
+    severity = "warning" if result.inconsistent else "hint" if result.redundant or result.singular else "done"
     return Message(title="Mobility", text=" ".join(lines), severity=severity)
 
 
-def _redundant(found: Mobility) -> Table:
+def _redundant_constraint_table(result: Mobility) -> Table:
     rows = tuple(
-        (item.joint, item.component, ", ".join(item.fixed_by), ", ".join(name for name, _ in item.instead))
-        for item in found.redundant
+        (item.joint, item.component, ", ".join(item.imposing_elements), ", ".join(name for name, _ in item.instead))
+        for item in result.redundant
     )
     titles = ("Joint", "Redundant constraint", "Already fixed by", "Could be removed instead in")
     note = "a constraint is redundant if the constraints before it already imply it; joints in the order of the model"
-    elements = tuple(((item.collection, item.joint), *item.others) for item in found.redundant)
+    elements = tuple(((item.collection, item.joint), *item.others) for item in result.redundant)
     columns = tuple(map(Column, titles))
     return Table(title="Redundant constraints", columns=columns, rows=rows, note=note, elements=elements)
 
 
-def _motions(context: Context, found: Mobility) -> Table:
+def _motion_table(context: Context, result: Mobility) -> Table:
     dimensions = dict(zip(context.mech.v_names, speed_dimensions(context), strict=True))
     rows: list[tuple[Cell, ...]] = []
     elements: list[tuple[tuple[str, str], ...]] = []
-    owners = _owners(context)
-    for k, motion in enumerate(found.motions, 1):
+    owners = _owners_of_speeds(context)
+    for k, motion in enumerate(result.motions, 1):
         for i, name in enumerate(context.mech.v_names):
             speed = float(motion.speeds[i])
             if abs(speed) > 1e-9:
@@ -86,7 +88,7 @@ def _motions(context: Context, found: Mobility) -> Table:
     )
 
 
-def _owners(context: Context) -> dict[str, tuple[str, str]]:
+def _owners_of_speeds(context: Context) -> dict[str, tuple[str, str]]:
     """Map each speed to (collection, name) of its joint, or of the free body."""
     mech = context.mech
     free = {joint.name: ("bodies", joint.child) for joint in mech.implicit_joints}
@@ -98,7 +100,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
     """Find the configurations in which the loops close for the present values of some coordinates."""
     import numpy as np
 
-    from core.analysis.branches import branches, independent_coordinates
+    from core.analysis.branches import find_branches, independent_coordinates
     from core.analysis.manipulability import characteristic_length
     from core.functions.text import pose_without_solver_errors
 
@@ -108,9 +110,11 @@ def assembly_branches(context: Context, hold: str) -> Result:
         return Message(
             title="Assembly branches", text="The model has no closed loop: its joint coordinates determine the pose."
         )
-    names = names_of(hold) or independent_coordinates(mech, q, p, context.t)
+    names = split_names(hold) or independent_coordinates(mech, q, p, context.t)
     try:
-        found = branches(mech, names, q, p, context.t, step=lambda k, n: context.step(k, n, "Closing from other poses"))
+        found = find_branches(
+            mech, names, q, p, context.t, step=lambda k, n: context.step(k, n, "Closing the loops from random poses")
+        )
     except ModelError as error:
         if hold:
             raise
@@ -132,7 +136,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
     count = f"{len(found)} configurations" if len(found) != 1 else "one configuration"
     text = f"The loops close in {count} with {', '.join(names)} as {'it is' if len(names) == 1 else 'they are'}."
     poses = PoseSequence(
-        title="Assembly branches", q=rows_of(found), p=tuple(dict(p) for _ in found), display="composite"
+        title="Assembly branches", q=to_row_tuples(found), p=tuple(dict(p) for _ in found), display="composite"
     )
     table = Table(title="Coordinates", columns=columns, rows=rows, note="nearest to the present pose first")
     return Report(title="Assembly branches", parts=(Message(title="", text=text), table, poses))
@@ -157,48 +161,48 @@ def instantaneous_screw(context: Context, frame: str, reference: str, motion: in
             )
         v = found.motions[motion - 1].speeds
         title = f"Motion of {frame} relative to {reference} in free motion {motion}"
-    value = _clean_screw(screw(mech, q, v, frame, reference, p), characteristic_length(mech, p))
-    return Report(title="Instantaneous screw", parts=(_screw_table(title, value), *_arrows(value, title)))
+    value = _screw_without_noise(screw(mech, q, v, frame, reference, p), characteristic_length(mech, p))
+    return Report(title="Instantaneous screw", parts=(_screw_table(title, value), *_screw_arrows(value, title)))
 
 
-def _clean_screw(value: Screw, size: float) -> Screw:
-    """Return the screw without rounding errors in direction and point. size : of the machine, m."""
+def _screw_without_noise(screw: Screw, machine_size: float) -> Screw:
+    """Return the screw without rounding errors in its direction and point. machine_size : m"""
     import dataclasses
 
     from core.functions.text import SOLVED_FRACTION, without_rounding_errors
 
-    direction = without_rounding_errors(value.direction, SOLVED_FRACTION)
+    direction = without_rounding_errors(screw.direction, SOLVED_FRACTION)
     return dataclasses.replace(
-        value, direction=direction, point=without_rounding_errors(value.point, SOLVED_FRACTION, size)
+        screw, direction=direction, point=without_rounding_errors(screw.point, SOLVED_FRACTION, machine_size)
     )
 
 
-def _screw_table(title: str, value: Screw) -> Result:
-    if value.kind == "rest":
+def _screw_table(title: str, screw: Screw) -> Result:
+    if screw.kind == "rest":
         return Message(title=title, text="The frame is at rest.")
-    axes = zip("xyz", value.direction, strict=True)
-    rows: list[tuple[Cell, ...]] = [("Kind of motion", value.kind)]
+    axes = zip("xyz", screw.direction, strict=True)
+    rows: list[tuple[Cell, ...]] = [("Kind of motion", screw.kind)]
     rows += [(f"Direction {axis}", float(x)) for axis, x in axes]
-    if value.kind != "translation":
+    if screw.kind != "translation":
         rows += [
             (f"Point of the axis {axis}", Amount(float(x), "length"))
-            for axis, x in zip("xyz", value.point, strict=True)
+            for axis, x in zip("xyz", screw.point, strict=True)
         ]
         rows += [
-            ("Pitch (advance per turn)", Amount(value.lead, "length")),
-            ("Angular velocity", Amount(value.angular, "angular_velocity")),
+            ("Pitch (advance per turn)", Amount(screw.advance_per_turn, "length")),
+            ("Angular velocity", Amount(screw.angular, "angular_velocity")),
         ]
-    rows.append(("Velocity along the axis", Amount(value.linear, "velocity")))
+    rows.append(("Velocity along the axis", Amount(screw.linear, "velocity")))
     note = "world axes; the point is the one nearest to the frame"
     return Table(title=title, columns=(Column("Quantity"), Column("Value")), rows=tuple(rows), note=note)
 
 
-def _arrows(value: Screw, title: str) -> tuple[Result, ...]:
-    if value.kind == "rest":
+def _screw_arrows(screw: Screw, title: str) -> tuple[Result, ...]:
+    if screw.kind == "rest":
         return ()
-    origin = (float(value.point[0]), float(value.point[1]), float(value.point[2]))
-    x, y, z = (float(c) for c in value.direction)
-    arrow = Arrow(origin, (x, y, z), turning=value.kind != "translation", both_directions=value.kind != "translation")
+    origin = (float(screw.point[0]), float(screw.point[1]), float(screw.point[2]))
+    x, y, z = (float(c) for c in screw.direction)
+    arrow = Arrow(origin, (x, y, z), turning=screw.kind != "translation", both_directions=screw.kind != "translation")
     return (Arrows(title=f"Axis: {title}", arrows=(arrow,)),)
 
 
@@ -245,7 +249,7 @@ FUNCTIONS = (
         "The different configurations (assembly modes) in which the loops close.\n\n"
         "Some coordinates are held at their present values (the independent ones by default), and the loops "
         "are closed from many random poses. A four-bar with a fixed crank has two branches, a six-legged "
-        "platform up to forty. Configurations with all joints in the same places count as one branch: whole "
+        "platform up to forty. Configurations with all joints in the same positions count as one branch: whole "
         "turns, rotation of a rod about its own axis, and the orientation of massless crosses of universal "
         "joints are ignored.",
         assembly_branches,

@@ -13,7 +13,7 @@ from core.functions.results import Message, PoseSequence, Report, Result, Table
 from core.functions.text import Column
 
 if TYPE_CHECKING:
-    from core.control.operating_point import Found, OperatingPoint
+    from core.control.operating_point import OperatingPoint, OperatingPointResult
 
 
 def trim(
@@ -26,10 +26,10 @@ def trim(
     speeds: dict[str, float],
     forces: dict[str, float],
 ) -> Result:
-    """Find the operating point that fulfils the requests."""
+    """Find the operating point that fulfils the requirements."""
     context.step(0, 1, "Solving for the operating point")
     problem = operating_point(context, fixed, target, free, steady, speeds, forces, point)
-    return report_of(context, problem, problem.solve())
+    return build_report(context, problem, problem.solve())
 
 
 def operating_point(
@@ -42,7 +42,8 @@ def operating_point(
     forces: Mapping[str, float] | None = None,
     point: str = "",
 ) -> OperatingPoint:
-    """Build the trim problem, starting at the present pose, from a named point of the document and further requests."""
+    """Build the trim problem, starting at the present pose, from a named operating point of the document and further
+    requirements."""
     from core.control.operating_point import OperatingPoint
 
     twice = next((name for name in {**target, **free} if name in fixed or (name in target and name in free)), "")
@@ -65,9 +66,9 @@ def operating_point(
     return op
 
 
-def report_of(context: Context, problem: OperatingPoint, found: Found) -> Report:
+def build_report(context: Context, problem: OperatingPoint, found: OperatingPointResult) -> Report:
     """Report an operating point."""
-    parts: list[Result] = [_verdict(found), _row_table(problem, found)]
+    parts: list[Result] = [_verdict_message(found), _requirement_table(problem, found)]
     q = tuple(float(each) for each in found.q)
     p = {name: value for name, value in found.parameters.items() if name in context.mech.p_names}
     title = "The operating point" if found.solved else "The nearest point"
@@ -75,18 +76,20 @@ def report_of(context: Context, problem: OperatingPoint, found: Found) -> Report
     return Report(title="Operating point", parts=tuple(parts))
 
 
-def _verdict(found: Found) -> Message:
-    return Message(text=found.verdict, severity="error" if not found.solved else "done" if found.stable else "hint")
+def _verdict_message(result: OperatingPointResult) -> Message:
+    return Message(
+        text=result.summary_text, severity="error" if not result.solved else "done" if result.stable else "hint"
+    )
 
 
-def _row_table(problem: OperatingPoint, found: Found) -> Table:
+def _requirement_table(problem: OperatingPoint, result: OperatingPointResult) -> Table:
     from core.functions.text import SOLVED_FRACTION, without_rounding_errors
 
-    system = found.system
+    system = result.system
     units = dict(zip(system.output_names, system.units.outputs, strict=True))
     units |= dict(zip(system.input_names, system.units.inputs, strict=True))
     roles = {name: row.kind or "free" for name, row in problem.rows.items()}
-    listed = [(name, roles[name], value, found.residuals.get(name)) for name, value in found.values.items()]
+    listed = [(name, roles[name], value, result.residuals.get(name)) for name, value in result.values.items()]
     known = {name for name, *_ in listed}
     for k, state in enumerate(system.state_names):
         if state not in known and state.removesuffix(".q") not in known:

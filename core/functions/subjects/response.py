@@ -1,4 +1,4 @@
-"""Response of a robot to torques given as formulas (Robotica's GetInputTau, Response, SaveResponse)."""
+"""Response of a robot to joint torques given as formulas (Robotica's GetInputTau, Response, SaveResponse)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def response(
     file: str,
     increment: float,
 ) -> Result:
-    """Simulate the motion from initial conditions under torques."""
+    """Simulate the motion from initial conditions under given torques."""
     import numpy as np
 
     from core.functions.subjects.torque_file import respond
@@ -50,7 +50,7 @@ def response(
             remedy="Give a later end.",
         )
     context.step(0, 1, "equations of motion")
-    robot, law = _robot(context), _torques(context, torques, formulas)
+    robot, law = _derive_robot(context), _read_torques(context, torques, formulas)
     law.check(robot.n)
     q0, v0 = np.array(context.q), np.zeros(context.mech.nv)
     for variable in robot.chain.variables:
@@ -59,7 +59,10 @@ def response(
     run, ended = respond(
         context, robot, law, values, q0, v0, (start, end), steps, f"Set the largest number of steps to {10 * steps}."
     )
-    parts: list[Result] = [Motion(title="Response", run=run, text=summary(run, robot)), _response_table(run, robot)]
+    parts: list[Result] = [
+        Motion(title="Response", run=run, text=summarise_response(run, robot)),
+        _response_table(run, robot),
+    ]
     if ended:
         parts.insert(1, Message(text=ended, severity="error"))
     taken = context.assumed_values_text(values)
@@ -70,27 +73,27 @@ def response(
     return Report(title="Response", parts=tuple(parts))
 
 
-def _robot(context: Context) -> Robot:
+def _derive_robot(context: Context) -> Robot:
     robot: Robot = symbolic_robot(context, "", "named", True)
     return robot
 
 
-def _torques(context: Context, file: str, formulas: str) -> Torques:
-    """Read the torques of a file, then those of typed formulas, which override them."""
+def _read_torques(context: Context, file: str, formulas: str) -> Torques:
+    """Read the torques from a file, then those of typed formulas, which override them."""
     from core.functions.subjects.torque_file import NO_TORQUES, read_torque_file, read_torques
 
-    found = read_torque_file(_path_near_model(context, file)) if file else NO_TORQUES
-    return found.joined(read_torques(formulas)) if formulas.strip() else found
+    found = read_torque_file(_resolve_path(context, file)) if file else NO_TORQUES
+    return found.merged_with(read_torques(formulas)) if formulas.strip() else found
 
 
-def _path_near_model(context: Context, file: str) -> str:
+def _resolve_path(context: Context, file: str) -> str:
     """Return a path as given, or relative to the folder of the model's file if it exists only there."""
     path = os.path.expanduser(file)
     other = os.path.join(os.path.dirname(context.model.origin), path)
     return other if not os.path.exists(path) and os.path.exists(other) else path
 
 
-def torque_files(context: Context) -> list[str]:
+def find_torque_files(context: Context) -> list[str]:
     """List torque files in the folder of the model's file and in its subfolder `torques`."""
     folder = Path(context.model.origin).parent if context.model.origin else None
     if folder is None or not folder.is_dir():
@@ -98,29 +101,29 @@ def torque_files(context: Context) -> list[str]:
     return [str(path) for place in (folder, folder / "torques") for path in sorted(place.glob("*.tau"))]
 
 
-def symbols_of(context: Context, options: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the symbols that need a value before the response: None, or the value assumed for a parameter of the
-    model."""
-    from core.functions.subjects.torque_file import missing
+def symbols_needing_values(context: Context, options: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return the symbols that must have a value before the response can be computed, each with None or the value
+    assumed for a parameter of the model."""
+    from core.functions.subjects.torque_file import missing_symbols
 
     found: dict[str, float | None] = {}
     try:
-        law = _torques(context, str(options.get("torques") or ""), str(options.get("formulas") or ""))
-        found |= dict.fromkeys(missing(law, context, _robot(context), {}))
+        law = _read_torques(context, str(options.get("torques") or ""), str(options.get("formulas") or ""))
+        found |= dict.fromkeys(missing_symbols(law, context, _derive_robot(context), {}))
     except KinetostatError:  # said when the function is run
         pass
     return found | {name: context.values[name] for name in context.assumed}
 
 
-def summary(run: Run, robot: Robot) -> str:
-    """Summarise a response in a sentence."""
+def summarise_response(run: Run, robot: Robot) -> str:
+    """Summarise a response in one sentence."""
     symbols = ", ".join(v.symbol for v in robot.chain.variables)
     are = "are functions" if robot.n > 1 else "is a function"
     return f"Response from {run.time[0]:g} to {run.time[-1]:g} s: {run.statistics.steps} steps; {symbols} {are} of t."
 
 
 def _response_table(run: Run, robot: Robot) -> Table:
-    """Table of joint variables and their rates at a few times."""
+    """Table of the joint variables and their rates at a few times."""
     from core.functions.text import without_rounding_errors
 
     columns = [Column("t", "time")]
@@ -144,12 +147,12 @@ def write_response(run: Run, robot: Robot, path: str, increment: float, ends: tu
     """Write joint variables over time as columns t, q1 … (SIMNON, or CSV by suffix), or the whole run (.h5); return a
     message on what was written. Values between samples are interpolated by cubics through positions and speeds.
 
-    ends : s, default: all of it. Raises FileError or ModelError.
+    time_range : s, default: the whole run. Raises FileError or ModelError.
     """
     import numpy as np
     from scipy.interpolate import CubicHermiteSpline
 
-    from core.files.source import write_whole
+    from core.files.source import write_atomically
 
     if path.lower().endswith((".h5", ".hdf5")):
         run.save(path)
@@ -182,14 +185,14 @@ def write_response(run: Run, robot: Robot, path: str, increment: float, ends: tu
     names = ["t", *(v.symbol for v in variables)]
     mark, head = (",", ",".join(names)) if path.lower().endswith(".csv") else (" ", '" ' + " ".join(names))
     lines = [head, *(mark.join(repr(float(x)) for x in row) for row in rows), ""]
-    write_whole(path, "\n".join(lines).encode())
+    write_atomically(path, "\n".join(lines).encode())
     return f"{len(rows)} rows written to {path}."
 
 
 MOST_ROWS = 1_000_000
 """Largest number of rows in the file of a response."""
 INCREMENT = 0.1
-"""Default time in s between rows of a file (as in Robotica)."""
+"""Default time step between rows of a file, s (as in Robotica)."""
 MOST_STEPS = 1_000_000
 
 FUNCTIONS = (
@@ -210,7 +213,7 @@ FUNCTIONS = (
                 "Torque file",
                 "File with formulas tau[[1]] = …; empty: none",
                 suffixes=(".tau", ".txt", ".m"),
-                near=torque_files,
+                near=find_torque_files,
             ),
             Text(
                 "formulas",
@@ -218,13 +221,16 @@ FUNCTIONS = (
                 "Typed torques, e.g. tau[[1]] = -k q1'[t]; k = 2; they override those of the file",
             ),
             SymbolValues(
-                "values", "Values", "Values of parameters and of symbols in the torque formulas", needed=symbols_of
+                "values",
+                "Values",
+                "Values of parameters and of symbols in the torque formulas",
+                needed=symbols_needing_values,
             ),
             Values("initial", "Start pose", "Coordinates at the start, by name", of="coordinates", rate=0),
             Values("speeds", "Start speeds", "Speeds at the start, by name; zero if not given", rate=1),
             Choice(
                 "begin",
-                "Others start at",
+                "Other coordinates start at",
                 "Initial value of coordinates that are not given: zero, or that of the present pose",
                 "zero",
                 ("zero", "pose"),

@@ -1,13 +1,16 @@
-"""Symbolic model of the robot shared by the functions, and its matrices as results."""
+"""Symbolic model of the robot, shared by several functions, and its matrices as results."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.files.followed_files import content_fingerprints
 from core.functions.context import Cancelled, Context
 from core.functions.results import Formulas
+
+if TYPE_CHECKING:
+    from core.symbolic.robot import Robot
 
 NAMES = {
     "A": "frame i in frame i − 1",
@@ -28,10 +31,10 @@ NAMES = {
 _LABELS = {"C": "CM", "Ki": "K", "Pi": "P"}
 
 _kept: dict[str, Any] = {}
-"""Cache of the last robot derived, whose lazily computed results are shared by later functions."""
+"""Cache of the last robot derived, so that later functions share its lazily computed results."""
 
 
-def symbolic_robot(context: Context, tip: str, symbols: str, recognise: bool) -> Any:
+def symbolic_robot(context: Context, tip: str, symbols: str, recognise: bool) -> Robot:
     """Return the symbolic robot of the machine; cached for the next call."""
     from core.symbolic import robot
 
@@ -47,33 +50,36 @@ def symbolic_robot(context: Context, tip: str, symbols: str, recognise: bool) ->
 
 
 def _raise_if_cancelled(context: Context) -> None:
-    """Raise `Cancelled` between two entries if the user stops the computation."""
+    """Raise `Cancelled` if the user has stopped the computation; called between two entries."""
     if context.cancelled():
         raise Cancelled
 
 
 def needs_open_chain(context: Context) -> str:
-    """Require an open chain without quaternions, the only machines derived here; returns the reason if it is not one,
-    else ''."""
-    from core.analysis.tool_frame import obstacle
+    """Check that the machine is an open chain without quaternions, the only kind that is derived here; return the
+    reason if it is not, else ''."""
+    from core.analysis.tool_frame import chain_obstacle_text
 
-    return obstacle(context.model)
+    return chain_obstacle_text(context.model)
 
 
-def formulas(robot: Any, what: str, *indices: int, check: bool = True) -> Formulas:
-    """Return one symbolic result of a robot, compared with the compiled kernel."""
-    from core.symbolic.proof import proof
+def compute_formulas(robot: Robot, what: str, *indices: int, check: bool = True) -> Formulas:
+    """Compute one symbolic result of a robot and compare it with the compiled kernel."""
+    from core.symbolic.proof import check_result
 
-    found = described(robot, what, indices, robot.form(what, *indices))
+    found = describe_formulas(robot, what, indices, robot.form(what, *indices))
     if not check:
         return found
-    made = proof(robot, what, *indices)
+    made = check_result(robot, what, *indices)
     return dataclasses.replace(found, proof=str(made), proved=made.passed)
 
 
-def described(robot: Any, what: str, indices: tuple[int, ...], entries: tuple[tuple[Any, ...], ...]) -> Formulas:
-    """Return entries with symbols, owners and conventions, not compared with the kernel."""
-    from core.symbolic.conventions import conventions, owners
+def describe_formulas(
+    robot: Robot, what: str, indices: tuple[int, ...], entries: tuple[tuple[Any, ...], ...]
+) -> Formulas:
+    """Build the result of given entries, with symbols, owners and conventions but without comparison with the
+    kernel."""
+    from core.symbolic.conventions import convention_sentences, symbol_owners
 
     label = _LABELS.get(what, what) + (f"[{','.join(map(str, indices))}]" if indices else "")
     variables = tuple(v.joint for v in robot.chain.variables)
@@ -84,14 +90,14 @@ def described(robot: Any, what: str, indices: tuple[int, ...], entries: tuple[tu
         entries=entries,
         rows=variables if square or what in ("G", "tau") else (),
         columns=variables if square or what in ("J", "Jvc", "Jwc") else (),
-        symbols=meanings(robot),
-        owners=owners(robot),
-        conventions=conventions(robot),
+        symbols=symbol_meanings(robot),
+        owners=symbol_owners(robot),
+        conventions=convention_sentences(robot),
         recognised=tuple(f"{r.where}: {r.given:g} was read as {r.meaning}" for r in robot.recognised),
     )
 
 
-def meanings(robot: Any) -> dict[str, str]:
+def symbol_meanings(robot: Robot) -> dict[str, str]:
     """Describe each symbol: "joint elbow", "parameter a2"."""
     chain = robot.chain
     found = {name: f"parameter {name}" for name in chain.parameters}

@@ -1,6 +1,5 @@
-"""Function for sensitivities of a run: derivatives by parameters and initial values, over time and ranked; and
-comparison of two runs, channel by channel.
-"""
+"""Functions for sensitivities of a run (derivatives by parameters and initial values, over time and ranked), and for
+the comparison of two runs channel by channel."""
 
 from __future__ import annotations
 
@@ -20,8 +19,8 @@ from core.functions.text import Cell, Column
 from core.simulation import Run
 
 if TYPE_CHECKING:
-    from core.identification.sensitivities.gradient import Differentiated
-    from core.identification.sensitivities.start_state_derivatives import Start
+    from core.identification.sensitivities.gradient import DifferentiatedRun
+    from core.identification.sensitivities.start_state_derivatives import InitialState
     from core.simulation import Run
 
 
@@ -34,9 +33,9 @@ NAMES, OUTPUTS = 6, 3
 DIAGRAMS = 12
 """Largest number of output components that are plotted."""
 BEFORE = 0.999
-"""Fraction of the time to the first event without derivative that is shown."""
+"""Fraction of the time up to the first non-differentiable event that is shown."""
 SAMPLES = 2000
-"""Number of times at which runs are compared."""
+"""Number of times at which two runs are compared."""
 
 
 def run_derivatives(
@@ -52,10 +51,10 @@ def run_derivatives(
 ) -> Result:
     """Compute derivatives of channels over time, rank the parameters by their effect at the end, and compute the
     gradient of a scalar."""
-    from core.identification.sensitivities.replay import NoDerivative
+    from core.identification.sensitivities.replay import NotDifferentiableError
 
     mech = context.mech
-    names = tuple(by) or mech.p_names[:NAMES] or _start_speeds(context)
+    names = tuple(by) or mech.p_names[:NAMES] or _initial_speed_names(context)
     if not names:
         text = (
             "There is no variable to differentiate with respect to: drivers prescribe the whole motion, and "
@@ -69,8 +68,8 @@ def run_derivatives(
     title = f"Derivatives of a run of {duration:g} s"
     parts: list[Result] = []
     try:
-        found = _differentiated(context, names, speeds, forces, duration, integrator, step)
-    except NoDerivative as refusal:
+        found = _differentiate_run(context, names, speeds, forces, duration, integrator, step)
+    except NotDifferentiableError as refusal:
         return Message(title=title, text=str(refusal), severity="error")
     except SimulationError as ended:
         time = (ended.time or 0.0) - context.t
@@ -79,20 +78,20 @@ def run_derivatives(
         parts.append(Message(text=f"{ended} The results below end before that time.", severity="warning"))
         duration = BEFORE * time
         try:
-            found = _differentiated(context, names, speeds, forces, duration, integrator, step)
-        except (NoDerivative, SimulationError) as again:
+            found = _differentiate_run(context, names, speeds, forces, duration, integrator, step)
+        except (NotDifferentiableError, SimulationError) as again:
             return Message(title=title, text=str(again), severity="error")
     context.step(1, 2, "Derivatives")
     try:
         parts += _table_and_curves(context, found, asked, names)
         if objective.strip():
-            parts.append(_gradient(context, found, objective, names))
+            parts.append(_gradient_table(context, found, objective, names))
     except SimulationError as ended:
         return Message(title=title, text=str(ended), severity="error")
     return Report(title=title, parts=tuple(parts))
 
 
-def _start_speeds(context: Context) -> tuple[str, ...]:
+def _initial_speed_names(context: Context) -> tuple[str, ...]:
     """Return the initial speeds of the independent coordinates."""
     from core.analysis.held_state import well_conditioned_speeds
     from core.constraints.mobility.constraint_rank import PositionConstraints
@@ -107,13 +106,13 @@ def _start_speeds(context: Context) -> tuple[str, ...]:
 
 
 def _single_coordinate_joints(mech: Any) -> list[str]:
-    """Return the joints with one coordinate, those without driver first."""
+    """Return the joints with one coordinate, those without a driver first."""
     driven = {driver.joint for driver in mech.model.expanded.drivers}
     both = [name for name in mech.v_names if name in mech.q_names]
     return sorted(both, key=lambda name: name in driven)
 
 
-def _differentiated(
+def _differentiate_run(
     context: Context,
     names: Sequence[str],
     speeds: Mapping[str, float],
@@ -121,19 +120,19 @@ def _differentiated(
     duration: float,
     integrator: str,
     step: float | None,
-) -> Differentiated:
+) -> DifferentiatedRun:
     import numpy as np
 
-    from core.identification.sensitivities.gradient import Differentiated
-    from core.identification.sensitivities.replay import refuse
-    from core.identification.sensitivities.start_state_derivatives import Start, columns_of
+    from core.identification.sensitivities.gradient import DifferentiatedRun
+    from core.identification.sensitivities.replay import check_differentiable
+    from core.identification.sensitivities.start_state_derivatives import InitialState, parse_derivative_variables
     from core.simulation import simulate
 
     mech, p = context.mech, dict(context.p) or None
-    columns_of(mech, names)
-    refuse(mech, integrator)
+    parse_derivative_variables(mech, names)
+    check_differentiable(mech, integrator)
     context.step(0, 2, "Run")
-    start: Start = Start(np.array(context.q), dict(speeds) or None, None, context.t)
+    start: InitialState = InitialState(np.array(context.q), dict(speeds) or None, None, context.t)
     run: Run = simulate(
         mech,
         duration,
@@ -145,21 +144,21 @@ def _differentiated(
         torque=dict(forces) or None,
         start=context.t,
     )
-    return Differentiated(run, names, start, dict(forces) or None)
+    return DifferentiatedRun(run, names, start, dict(forces) or None)
 
 
 def _table_and_curves(
-    context: Context, found: Differentiated, asked: Sequence[str], names: Sequence[str]
+    context: Context, differentiated_run: DifferentiatedRun, outputs: Sequence[str], names: Sequence[str]
 ) -> list[Result]:
-    """Return a table of the derivatives at the end, and their curves."""
+    """Return a table of the derivatives at the end of the run, and their curves over time."""
     import numpy as np
 
     from core.functions.text import without_rounding_errors
 
-    times = np.linspace(found.first, found.last, POINTS + 1)
-    eyes, slopes, values = found.over_time(asked, times)
+    times = np.linspace(differentiated_run.first, differentiated_run.last, POINTS + 1)
+    eyes, slopes, values = differentiated_run.output_derivatives(outputs, times)
     slopes = without_rounding_errors(slopes)
-    sizes = [_reference_change(context, found, name) for name in names]
+    sizes = [_reference_change(context, differentiated_run, name) for name in names]
     rows: list[tuple[Cell, ...]] = []
     for k, output in enumerate(eyes.names):
         unit = eyes.units[k]
@@ -183,16 +182,18 @@ def _table_and_curves(
     return parts
 
 
-def _reference_change(context: Context, found: Differentiated, name: str) -> float:
+def _reference_change(context: Context, differentiated_run: DifferentiatedRun, name: str) -> float:
     """Return 1 % of a parameter, or of the unit of an initial value."""
     known = context.mech.p_names
-    return 0.01 * (abs(float(found.replay.p[known.index(name)])) if name in known else 1.0)
+    return 0.01 * (abs(float(differentiated_run.replay.p[known.index(name)])) if name in known else 1.0)
 
 
-def _gradient(context: Context, found: Differentiated, objective: str, names: Sequence[str]) -> Table:
-    value, slopes = found.gradient(objective, "auto")[:2]
+def _gradient_table(
+    context: Context, differentiated_run: DifferentiatedRun, objective: str, names: Sequence[str]
+) -> Table:
+    value, slopes = differentiated_run.objective_gradient(objective, "auto")[:2]
     rows = [
-        (name, float(slope), float(slope) * _reference_change(context, found, name))
+        (name, float(slope), float(slope) * _reference_change(context, differentiated_run, name))
         for name, slope in zip(names, slopes, strict=True)
     ]
     rows.sort(key=lambda row: -abs(row[2]))
@@ -202,7 +203,7 @@ def _gradient(context: Context, found: Differentiated, objective: str, names: Se
     )
 
 
-def compared(first: Run, second: Run, names: tuple[str, str] = ("first", "second")) -> Table:
+def compare_runs(first: Run, second: Run, names: tuple[str, str] = ("first", "second")) -> Table:
     """Tabulate the differences second − first of every usual channel over the common time of both runs: largest
     difference and its time, root mean square, and difference at the end, SI. Values between samples are interpolated
     linearly.

@@ -1,20 +1,21 @@
-"""Functions that show the robot: sequences of poses over ranges (Robotica's ShowRobot, SeqShowRobot) and pictures."""
+"""Functions that show the robot in sequences of poses over ranges (Robotica's ShowRobot, SeqShowRobot) and in
+pictures."""
 
 from __future__ import annotations
 
 from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Choice, Flag, Integer, OutputFile, Range, Ranges
-from core.functions.results import Picture, PoseSequence, Result, rows_of
+from core.functions.results import Picture, PoseSequence, Result, to_row_tuples
 
 
 def show_robot(context: Context, ranges: tuple[Range, ...], display: str) -> Result:
-    """Show poses in which all ranges run at the same time."""
+    """Show poses in which all ranges are traversed at the same time."""
     return _pose_sequence(context, ranges, display, sequential=False)
 
 
 def show_in_sequence(context: Context, sequence: tuple[Range, ...], display: str) -> Result:
-    """Show poses in which the ranges run one after another."""
+    """Show poses in which the ranges are traversed one after another."""
     return _pose_sequence(context, sequence, display, sequential=True)
 
 
@@ -28,7 +29,7 @@ def _pose_sequence(context: Context, ranges: tuple[Range, ...], display: str, *,
     together = "" if len(ranges) == 1 else " one after another" if sequential else " together"
     return PoseSequence(
         title=f"Poses over {names}{together}" if ranges else "Present pose",
-        q=rows_of(poses.q[:count]),
+        q=to_row_tuples(poses.q[:count]),
         p=poses.p[:count],
         display=display,  # type: ignore[arg-type]
         ranges=ranges,

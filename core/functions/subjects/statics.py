@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from core.errors import SimulationError, listed
+from core.errors import SimulationError, join_words
 from core.functions.context import Context
 from core.functions.function import Function, needs_mass, needs_motion
 from core.functions.options import Choice, Flag, Text, Values
-from core.functions.results import Matrix, Message, PoseSequence, Report, Result, Table, rows_of
-from core.functions.subjects.actuation import names_of
+from core.functions.results import Matrix, Message, PoseSequence, Report, Result, Table, to_row_tuples
+from core.functions.subjects.actuation import split_names
 from core.functions.subjects.dynamics import SPEEDS_FOLLOW
-from core.functions.text import Amount, Cell, Column, number
-from core.model.formula.numerals import readable
+from core.functions.text import Amount, Cell, Column, format_number
+from core.model.formula.numerals import format_readable
 
 if TYPE_CHECKING:
     from core.analysis.forces_at_rest import FrictionBalance
@@ -27,8 +27,8 @@ MOST_SHOWN = 12
 AMPLITUDE = 0.25
 """Amplitude of an animated vibration mode, rad or fractions of the machine's size."""
 MOVED_FRACTION = 1e-7
-"""Displacement of a coordinate, in rad or fractions of the machine's size, below which it counts as not moved, as in an
-indifferent pose."""
+"""Displacement of a coordinate, in rad or fractions of the machine's size, below which it counts as not moved, for
+instance in an indifferent equilibrium."""
 
 ZERO_EIGENVALUE_FRACTION = 3e-8
 """Fraction of the largest eigenvalue below which an eigenvalue is reported as zero; a rounding error ε splits a double
@@ -38,9 +38,9 @@ REAL_PART_FRACTION = 1e-11
 TOUCH_TOLERANCE = 1e-9
 """Distance (rad or m) to a limit within which a coordinate counts as touching it."""
 JUST_HELD_FRACTION = 1e-6
-"""Fraction by which the load may still grow where friction counts as just holding it."""
+"""Fraction by which the load could still grow, below which friction counts as only just holding the machine."""
 LEFT_OVER_FRACTION = 1e-8
-"""Fraction of the largest acting force below which the residual is not reported."""
+"""Fraction of the largest acting force below which the residual force is not reported."""
 
 _WORDS = {
     "stable": "It is stable: after a small disturbance the machine oscillates about it.",
@@ -66,22 +66,24 @@ def static_equilibrium(context: Context, search: str, friction: bool, forces: di
         return Message(title="Static equilibrium", text=str(error), severity="error")
     rests = "; ".join(
         f"{name} rests against its limit, which exerts {abs(force):.4g} "
-        f"{'N' if _dimension_of(mech, name) == 'length' else 'N·m'}"
+        f"{'N' if _force_dimension(mech, name) == 'length' else 'N·m'}"
         for name, force in found.limits.items()
     )
-    left = readable(f"{found.residual:.0e}")
+    left = format_readable(f"{found.residual:.0e}")
     but = f", with a residual of {left} of the largest force" if found.residual > LEFT_OVER_FRACTION else ""
-    verdict = _WORDS[found.stability] if found.friction is None else _holding_text(found.friction, found.stability)
+    verdict = (
+        _WORDS[found.stability] if found.friction is None else _friction_margin_text(found.friction, found.stability)
+    )
     weak = "".join(
         f"The motor of {name} would need {asked:.4g} {unit} and gives its limit, {given:.4g} {unit}. "
         for name, (asked, given) in found.saturated.items()
-        for unit in ("N" if _is_linear(mech, name) else "N·m",)
+        for unit in ("N" if _is_linear_velocity(mech, name) else "N·m",)
     )
     text = f"All forces balance in this pose{but}. {f'{rests}. ' if rests else ''}{weak}{verdict}"
     note = "" if search != "nearest" or friction else "joint limits are ignored in this search"
     table = _coordinates_table(context, found, note)
-    pose = PoseSequence(title="Equilibrium pose", q=rows_of([found.q]), p=(dict(p),), display="single")
-    parts: list[Result] = [Message(title="", text=text, severity=_severity(found.stability)), table]
+    pose = PoseSequence(title="Equilibrium pose", q=to_row_tuples([found.q]), p=(dict(p),), display="single")
+    parts: list[Result] = [Message(title="", text=text, severity=_severity_of_stability(found.stability)), table]
     if found.friction is not None and found.friction.forces:
         parts.append(_friction_table(mech, p, found.friction))
     if found.linear is not None and found.linear.modes:
@@ -89,8 +91,8 @@ def static_equilibrium(context: Context, search: str, friction: bool, forces: di
     return Report(title="Static equilibrium", parts=(*parts, pose))
 
 
-def _coordinates_table(context: Context, found: Equilibrium, note: str) -> Table:
-    """Table of the coordinates at present and in equilibrium."""
+def _coordinates_table(context: Context, equilibrium: Equilibrium, note: str) -> Table:
+    """Table of the coordinates at the present pose and in equilibrium."""
     import numpy as np
 
     from core.analysis.manipulability import characteristic_length
@@ -98,7 +100,7 @@ def _coordinates_table(context: Context, found: Equilibrium, note: str) -> Table
 
     mech, p = context.mech, context.p
     size = characteristic_length(mech, p)
-    present, rest = (pose_without_solver_errors(mech, q, size) for q in (context.q, found.q))
+    present, rest = (pose_without_solver_errors(mech, q, size) for q in (context.q, equilibrium.q))
     scales = [size if c.dimension == "length" else 1.0 for c in mech.coordinates]
     rest = np.where(np.abs(rest - present) < MOVED_FRACTION * np.array(scales), present, rest)
     rows = tuple(
@@ -106,44 +108,46 @@ def _coordinates_table(context: Context, found: Equilibrium, note: str) -> Table
             c.name,
             Amount(float(before), c.dimension),
             Amount(float(after), c.dimension),
-            _limit_text(c, float(after), found.limits),
+            _limit_text(c, float(after), equilibrium.limits),
         )
         for c, before, after in zip(mech.coordinates, present, rest, strict=True)
     )
-    measured = ((c, c.value(mech.compiled, context.q, p), c.value(mech.compiled, found.q, p)) for c in mech.cut_limits)
+    measured = (
+        (c, c.value(mech.compiled, context.q, p), c.value(mech.compiled, equilibrium.q, p)) for c in mech.cut_limits
+    )
     rows += tuple(
-        (c.name, Amount(before, c.dimension), Amount(after, c.dimension), _limit_text(c, after, found.limits))
+        (c.name, Amount(before, c.dimension), Amount(after, c.dimension), _limit_text(c, after, equilibrium.limits))
         for c, before, after in measured
     )
     titles = ("Coordinate", "Present", "In equilibrium", "Limit")
     return Table(title="Coordinates", columns=tuple(map(Column, titles)), rows=rows, note=note)
 
 
-def _holding_text(found: FrictionBalance, stability: str) -> str:
-    """Describe with how much margin friction holds the machine."""
-    if not found.forces:
+def _friction_margin_text(balance: FrictionBalance, stability: str) -> str:
+    """Describe the margin with which friction holds the machine."""
+    if not balance.forces:
         return f"No joint has friction. {_WORDS[stability]}"
-    if math.isinf(found.safety):
+    if math.isinf(balance.safety):
         return "Friction, together with any limits that the machine rests against, holds any multiple of the load."
-    if found.safety < 1.0 + JUST_HELD_FRACTION:
+    if balance.safety < 1.0 + JUST_HELD_FRACTION:
         return "Friction just holds the machine here: this is the nearest pose in which it does."
-    return f"Friction holds the machine up to {found.safety:.4g} times its load."
+    return f"Friction holds the machine up to {balance.safety:.4g} times its load."
 
 
-def _friction_table(mech: Any, p: Any, found: FrictionBalance) -> Table:
+def _friction_table(mech: Any, p: Any, balance: FrictionBalance) -> Table:
     """Table of the friction force in each joint."""
-    from core.constraints.joint_modes import joint_modes
+    from core.constraints.joint_modes import build_joint_row_table
     from core.functions.text import SOLVED_FRACTION, without_rounding_errors
 
-    modes = joint_modes(mech.compiled, mech.compiled.parameter_values(p))
+    modes = build_joint_row_table(mech.compiled, mech.compiled.parameter_values(p))
     dimensions = {row.name: "force" if row.dimension == "length" else "torque" for row in modes.rows}
-    numbers = [(found.forces[name], *found.ranges[name], found.limits[name]) for name in found.forces]
+    numbers = [(balance.forces[name], *balance.ranges[name], balance.limits[name]) for name in balance.forces]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (name, *(Amount(float(x), dimensions[name]) for x in row))
-        for name, row in zip(found.forces, without_rounding_errors(numbers, SOLVED_FRACTION, 0.0), strict=True)
+        for name, row in zip(balance.forces, without_rounding_errors(numbers, SOLVED_FRACTION, 0.0), strict=True)
     )
     note = "positive in the direction of increasing coordinate"
-    if not found.unique:
+    if not balance.is_unique:
         note += (
             "; friction can share the load in many ways: shown are the least-squares solution and the range of "
             "each force"
@@ -152,31 +156,31 @@ def _friction_table(mech: Any, p: Any, found: FrictionBalance) -> Table:
     return Table(title="Friction forces", columns=tuple(map(Column, titles)), rows=rows, note=note)
 
 
-def _severity(stability: str) -> str:
+def _severity_of_stability(stability: str) -> str:
     return {"unstable": "warning", "indifferent": "hint"}.get(stability, "done")
 
 
-def _dimension_of(mech: Any, name: str) -> str:
+def _force_dimension(mech: Any, name: str) -> str:
     return next(c.dimension for c in (*mech.coordinates, *mech.cut_limits) if c.name == name)
 
 
-def _is_linear(mech: Any, speed: str) -> bool:
-    """Return True if the speed is a linear velocity, so that its force is in N."""
+def _is_linear_velocity(mech: Any, speed: str) -> bool:
+    """Return True if the speed is a linear velocity, so that the corresponding force is in N."""
     return bool(mech.compiled.coordinates.speed_dimensions[mech.v_names.index(speed)] == "velocity")
 
 
 def _limit_text(coordinate: Any, value: float, limits: dict[str, float]) -> str:
     if coordinate.name in limits:
         return "rests against it"
-    return _exceeded_limit(coordinate, value) or ("touches it" if _touches(coordinate, value) else "")
+    return _exceeded_limit_text(coordinate, value) or ("touches it" if _is_at_limit(coordinate, value) else "")
 
 
-def _touches(coordinate: Any, value: float) -> bool:
+def _is_at_limit(coordinate: Any, value: float) -> bool:
     bounds = [bound for bound in (coordinate.lower, coordinate.upper) if bound is not None]
     return any(abs(value - bound) < TOUCH_TOLERANCE for bound in bounds)
 
 
-def _exceeded_limit(coordinate: Any, value: float) -> str:
+def _exceeded_limit_text(coordinate: Any, value: float) -> str:
     low = coordinate.lower is not None and value < coordinate.lower - TOUCH_TOLERANCE
     high = coordinate.upper is not None and value > coordinate.upper + TOUCH_TOLERANCE
     return "below" if low else "above" if high else ""
@@ -194,13 +198,13 @@ def linearise(
     mech, p = context.mech, context.p
     context.step(0, 2, "Derivatives of the motion")
     tau = np.array([forces.get(name, 0.0) for name in mech.v_names])
-    named = names_of(coordinates)
+    named = split_names(coordinates)
     found = linearised(mech, context.q, speeds, tau, p, context.t, coordinates=named, friction=friction)
     names = (*found.coordinates, *(f"{name}'" for name in found.coordinates), *found.states)
     matrix = Matrix(
         title="State matrix",
         symbol="A",
-        entries=rows_of(without_rounding_errors(found.A)),
+        entries=to_row_tuples(without_rounding_errors(found.A)),
         rows=names,
         columns=names,
         note="ẏ = A y for displacements of the independent coordinates and their speeds, SI",
@@ -213,41 +217,41 @@ def linearise(
     return Report(title="Linearisation", parts=tuple(parts))
 
 
-def _equilibrium_message(context: Context, found: Linearisation) -> Message:
-    """State whether the machine is at rest in this pose, and whether small motions are stable."""
+def _equilibrium_message(context: Context, linearisation: Linearisation) -> Message:
+    """State whether the machine is in equilibrium at this pose, and whether small motions are stable."""
     import numpy as np
 
-    modes = _contact_text(found)
-    largest = float(np.max(np.abs(found.residual), initial=0.0))
-    scale = max(1.0, float(np.max(np.abs(found.A), initial=0.0)))
+    modes = _contact_text(linearisation)
+    largest = float(np.max(np.abs(linearisation.residual), initial=0.0))
+    scale = max(1.0, float(np.max(np.abs(linearisation.A), initial=0.0)))
     if largest > 1e-6 * scale:
         text = (
-            "The machine is not in equilibrium here: the linearisation is about its present acceleration. Static "
-            "equilibrium finds an equilibrium pose."
+            "The machine is not in equilibrium here: the linearisation is about its present acceleration. Use Static "
+            "equilibrium to find an equilibrium pose."
         )
         return Message(title="", text=f"{text}{modes}", severity="hint")
     text = (
-        f"The machine is in equilibrium here. {_WORDS[found.stability]}"
-        if found.modes
+        f"The machine is in equilibrium here. {_WORDS[linearisation.stability]}"
+        if linearisation.modes
         else "The machine cannot move here."
     )
-    return Message(title="", text=f"{text}{modes}", severity=_severity(found.stability))
+    return Message(title="", text=f"{text}{modes}", severity=_severity_of_stability(linearisation.stability))
 
 
-def _contact_text(found: Linearisation) -> str:
-    """Describe the joints that stick, slide or press on a stop, and motors at their limits."""
+def _contact_text(linearisation: Linearisation) -> str:
+    """Describe the joints that stick, slide or press against a stop, and the motors at their limits."""
     parts = (
-        (found.stuck, "Dry friction holds {}, which cannot move for small disturbances."),
-        (found.sliding, "{}: friction slides and keeps its direction."),
-        (found.pressed, "Compressed stop, which acts as a spring: {}."),
-        (found.saturated, "Motor at its effort limit, so that its force is constant: {}."),
-        (found.limited, "Motor at its speed limit, so that its joint has no small motion: {}."),
-        (found.overrun, "Motor overrun by the load at its speed limit, where it gives no force: {}."),
+        (linearisation.stuck, "Dry friction holds {} against small disturbances."),
+        (linearisation.sliding, "{}: sliding, with friction of constant direction."),
+        (linearisation.pressed, "Compressed stop, acting as a spring: {}."),
+        (linearisation.saturated, "Motor at its effort limit, so that its force is constant: {}."),
+        (linearisation.limited, "Motor at its speed limit, so that the speed of its joint stays constant: {}."),
+        (linearisation.overrun, "Motor driven by the load at its speed limit, so that it exerts no force: {}."),
     )
-    return "".join(f" {words.format(listed(names))}" for names, words in parts if names)
+    return "".join(f" {words.format(join_words(names))}" for names, words in parts if names)
 
 
-def _mode_table(found: Linearisation) -> Table:
+def _mode_table(linearisation: Linearisation) -> Table:
     columns = (
         Column("Mode"),
         Column("Re λ [1/s]"),
@@ -256,46 +260,50 @@ def _mode_table(found: Linearisation) -> Table:
         Column("Damping ratio"),
         Column("Dominant coordinate"),
     )
-    rows = tuple((str(k), *_mode_cells(found, mode)) for k, mode in enumerate(found.modes, 1))
+    rows = tuple((str(k), *_mode_cells(linearisation, mode)) for k, mode in enumerate(linearisation.modes, 1))
     note = "one of each conjugate pair; damping ratio −Re λ/|λ|"
     return Table(title="Eigenvalues and modes", columns=columns, rows=rows, note=note)
 
 
-def _mode_cells(found: Linearisation, mode: Mode) -> tuple[Cell, ...]:
+def _mode_cells(linearisation: Linearisation, mode: Mode) -> tuple[Cell, ...]:
     """Return Re λ, Im λ, frequency, damping ratio and the dominant coordinate of a vibration mode."""
-    shown = _without_rounding(found, mode)
+    shown = _mode_without_rounding_errors(linearisation, mode)
     ratio = shown.damping if shown.eigenvalue else None
     return shown.eigenvalue.real, shown.eigenvalue.imag, shown.frequency, ratio, mode.largest_in
 
 
-def _without_rounding(found: Linearisation, mode: Mode) -> Mode:
+def _mode_without_rounding_errors(linearisation: Linearisation, mode: Mode) -> Mode:
     """Return the vibration mode with rounding errors of its eigenvalue set to zero."""
     import dataclasses
 
-    largest = max(abs(each.eigenvalue) for each in found.modes)
+    largest = max(abs(each.eigenvalue) for each in linearisation.modes)
     parts = mode.eigenvalue.real, mode.eigenvalue.imag
     real, imaginary = (0.0 if abs(x) <= ZERO_EIGENVALUE_FRACTION * largest else x for x in parts)
     real = 0.0 if abs(real) <= REAL_PART_FRACTION * abs(imaginary) else real
     return dataclasses.replace(mode, eigenvalue=complex(real, imaginary))
 
 
-def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSequence:
-    """Return the poses of one oscillation of a vibration mode (of a real mode, out and back), with loops closed."""
+def _mode_poses(context: Context, linearisation: Linearisation, index: int) -> PoseSequence:
+    """Return the poses over one oscillation of a vibration mode (for a real eigenvalue, out and back), with loops
+    closed."""
     import numpy as np
 
     from core.constraints.mobility.constraint_rank import PositionConstraints
 
-    mech, mode = context.mech, _without_rounding(found, found.modes[index])
+    mech, mode = context.mech, _mode_without_rounding_errors(linearisation, linearisation.modes[index])
     constraints = PositionConstraints(mech.compiled, context.p, context.t)
     oscillates = mode.frequency > 0.0
     poses = []
     for phase in np.linspace(0.0, 2.0 * math.pi, FRAMES + 1):
         factor = np.exp(1j * phase) if oscillates else complex(math.sin(phase))
         displacement = AMPLITUDE * (mode.shape * factor).real
-        poses.append(constraints.closed(mech.integrate(found.q, displacement))[0])
-    kind = f"{mode.frequency:.4g} Hz" if oscillates else f"λ = {number(mode.eigenvalue.real, 4)} 1/s"
+        poses.append(constraints.closed(mech.integrate(linearisation.q, displacement))[0])
+    kind = f"{mode.frequency:.4g} Hz" if oscillates else f"λ = {format_number(mode.eigenvalue.real, 4)} 1/s"
     return PoseSequence(
-        title=f"Mode {index + 1}: {kind}", q=rows_of(poses), p=tuple(dict(context.p) for _ in poses), display="animate"
+        title=f"Mode {index + 1}: {kind}",
+        q=to_row_tuples(poses),
+        p=tuple(dict(context.p) for _ in poses),
+        display="animate",
     )
 
 

@@ -1,4 +1,5 @@
-"""Function for parameter studies: many evaluations of a machine with varied numbers, reported as tables."""
+"""Function for parameter studies: a machine is evaluated many times with varied numbers, and the results are reported
+as tables."""
 
 from __future__ import annotations
 
@@ -45,19 +46,19 @@ def parameter_study(
         text += f" Studies in the document: {asked}." if asked else ""
         return Report(title=TITLE, parts=(Message(text=text, severity="hint"),))
     options: dict[str, Any] = {"duration": duration, "step": step}
-    made = _study(context, study.strip(), vary, record, kind, frame, count, how, seed, options)
+    made = _build_study(context, study.strip(), vary, record, kind, frame, count, how, seed, options)
     context.step(0, made.size, "Preparing")
 
-    def tell(progress: Progress) -> None:
+    def report_progress(progress: Progress) -> None:
         context.step(progress.done, progress.total, f"{progress.done} of {progress.total} rows")
 
-    found = made.run(progress=tell)
+    found = made.run(progress=report_progress)
     if save:
         found.to_csv(save)
-    return report_of(found, save)
+    return build_report(found, save)
 
 
-def _study(
+def _build_study(
     context: Context,
     name: str,
     vary: str,
@@ -65,25 +66,27 @@ def _study(
     kind: str,
     frame: str,
     count: int,
-    how: str,
+    sampling_method: str,
     seed: int,
     options: dict[str, Any],
 ) -> Study:
-    """Build the study from the texts of the options, or from a study of the document. Raises KinetostatError naming the
-    part."""
+    """Build the study from the strings of the options, or from a study of the document. Raises KinetostatError that
+    names the invalid part."""
     from core.studies.study import Study
-    from core.studies.study_text import StudyText, lines_of
+    from core.studies.study_text import StudyText, parse_name_lines
 
     if name:
         return Study.named(context.mech, name)
     runs = {key: value for key, value in options.items() if value is not None}
     runs |= {"method": "rk4"} if options["step"] is not None else {}
-    recorded = lines_of(record, "option 'record'", unnamed="r")
-    varied = lines_of(vary, "option 'vary'")
-    return Study.of_text(context.mech, StudyText(varied, recorded, kind, count, seed, how, frame, options=runs))
+    recorded = parse_name_lines(record, "option 'record'", default_name="r")
+    varied = parse_name_lines(vary, "option 'vary'")
+    return Study.of_text(
+        context.mech, StudyText(varied, recorded, kind, count, seed, sampling_method, frame, options=runs)
+    )
 
 
-def report_of(found: StudyResult, save: str = "") -> Report:
+def build_report(found: StudyResult, save: str = "") -> Report:
     """Report the outcome of a study."""
     failed = found.failed
     rate, low, high = (100.0 * part for part in found.failure_rate)
@@ -93,7 +96,7 @@ def report_of(found: StudyResult, save: str = "") -> Report:
     severity = "done" if not failed else "warning"
     parts: list[Result] = [Message(text=text, severity=severity)]
     if len(failed) < len(found) and found.recorded:
-        parts += [_summaries(found), *_sensitivities(found), _histogram(found, found.recorded[0])]
+        parts += [_statistics_table(found), *_sensitivity_tables(found), _histogram_diagram(found, found.recorded[0])]
     if failed:
         rows = tuple((each.row, each.status, each.message) for each in failed[:MOST_FAILURES])
         note = f"{len(failed) - MOST_FAILURES} more" if len(failed) > MOST_FAILURES else ""
@@ -102,27 +105,35 @@ def report_of(found: StudyResult, save: str = "") -> Report:
     return Report(title=TITLE, parts=tuple(parts))
 
 
-def _digits(x: float, digits: int = 6) -> float:
+def _round_to_digits(x: float, digits: int = 6) -> float:
     return float(f"{x:.{digits}g}")
 
 
-def _summaries(found: StudyResult) -> Table:
+def _statistics_table(result: StudyResult) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for name in found.recorded:
-        each = found.summary(name)
+    for name in result.recorded:
+        each = result.summary(name)
         numbers = (each.mean, each.error, each.deviation, each.least, *(each.quantiles[q] for q in (0.05, 0.5, 0.95)))
-        rows.append((name, found.unit(name), *(_digits(x) for x in (*numbers, each.most))))
+        rows.append((name, result.unit(name), *(_round_to_digits(x) for x in (*numbers, each.most))))
     heads = ("Quantity", "Unit", "Mean", "±", "Standard deviation", "Smallest", "5 %", "Median", "95 %", "Largest")
     note = "SI, over the rows that succeeded; ±: 95 % confidence interval of the mean"
     return Table(title="Recorded", columns=tuple(map(Column, heads)), rows=tuple(rows), note=note)
 
 
-def _sensitivities(found: StudyResult) -> list[Table]:
+def _sensitivity_tables(result: StudyResult) -> list[Table]:
     """Table of each result's sensitivities to the varied parameters, largest first."""
     rows = []
-    for name in found.recorded:
-        for each in found.tornado(name):
-            rows.append((name, each.name, _digits(each.low), _digits(each.high), _digits(each.rank, 3)))
+    for name in result.recorded:
+        for each in result.tornado(name):
+            rows.append(
+                (
+                    name,
+                    each.name,
+                    _round_to_digits(each.low),
+                    _round_to_digits(each.high),
+                    _round_to_digits(each.rank, 3),
+                )
+            )
     heads = ("Quantity", "Varied quantity", "Mean at small values", "Mean at large values", "Rank correlation")
     note = "means over the fifth of the rows with the smallest, and with the largest, values of the varied quantity"
     return (
@@ -130,14 +141,14 @@ def _sensitivities(found: StudyResult) -> list[Table]:
     )
 
 
-def _histogram(found: StudyResult, name: str) -> Diagram:
+def _histogram_diagram(result: StudyResult, name: str) -> Diagram:
     import numpy as np
 
-    values = found.column(name)[found.good]
+    values = result.column(name)[result.good]
     counts, edges = np.histogram(values, bins=BINS)
     across = np.repeat(edges, 2)
     up = np.concatenate([[0.0], np.repeat(counts, 2), [0.0]])
-    unit = found.unit(name)
+    unit = result.unit(name)
     series = Series(name, tuple(map(float, across)), tuple(map(float, up)))
     return Diagram(
         title=f"Distribution of {name}", across=f"{name}, {unit}" if unit else name, up="rows", series=(series,)
@@ -154,8 +165,8 @@ FUNCTIONS = (
         "(0.3:0.5:21), lists (0, 5, 10) or distributions (normal, lognormal, uniform, triangular). Ranges "
         "and lists are combined with one another, distributions are sampled. Recorded quantities: for runs, "
         "measures such as max(abs(joint.tau)) or at(frame.position, end); for poses, formulas of channels "
-        "and FRAME.manipulability. A row that fails is listed with the reason. For pictures, several "
-        "processes and clusters see the panel Studies and kinetostat study.",
+        "and FRAME.manipulability. A row that fails is listed with the reason. Diagrams, several "
+        "processes and clusters are available in the panel Studies and with kinetostat study.",
         parameter_study,
         (
             Text("study", "Study", "Name of a study of the document; empty: a study given by the options below"),

@@ -1,24 +1,32 @@
-"""Functions that derive equations in symbols, shown while they are computed, with a time limit that keeps what has been
-computed.
-"""
+"""Functions that derive equations in symbolic form; results appear while they are computed, and a time limit keeps
+those that are finished."""
 
 from __future__ import annotations
 
 import math
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.errors import KinetostatError
 from core.functions.context import Cancelled, Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import Choice, Flag, FrameName, Integer, Number, OutputFile, Text
 from core.functions.results import Formulas, Message, Report, Result
-from core.functions.subjects.robot_formulas import NAMES, described, formulas, needs_open_chain, symbolic_robot
+from core.functions.subjects.robot_formulas import (
+    NAMES,
+    compute_formulas,
+    describe_formulas,
+    needs_open_chain,
+    symbolic_robot,
+)
+
+if TYPE_CHECKING:
+    from core.symbolic.robot import Robot
 
 SHOW_EVERY = 0.3
 """Least time in seconds between two updates of the partial report."""
 WAITING = "…"
-"""Placeholder for entries that are not computed yet."""
+"""Placeholder of an entry that is not computed yet."""
 
 
 class TimeLimitReached(KinetostatError):
@@ -29,12 +37,12 @@ class TimeLimitReached(KinetostatError):
 
 
 class GrowingReport:
-    """Report that collects symbolic results of a robot one by one and shows them as they come.
+    """Report that collects symbolic results of a robot one by one and shows them as they are computed.
 
     seconds : time for all of it; total : how many results there will be
     """
 
-    def __init__(self, context: Context, robot: Any, title: str, seconds: float, total: int) -> None:
+    def __init__(self, context: Context, robot: Robot, title: str, seconds: float, total: int) -> None:
         self._context, self._robot = context, robot
         self._title, self._seconds, self._total = title, seconds, total
         self._until = time.monotonic() + seconds
@@ -44,15 +52,15 @@ class GrowingReport:
         robot.chain.watch = self._check_time_limit
 
     def _check_time_limit(self) -> None:
-        """Interrupt the computation between two entries if it is cancelled or out of time."""
+        """Stop the computation between two entries if it is cancelled or the time limit has passed."""
         if self._context.cancelled():
             raise Cancelled
         if time.monotonic() > self._until:
             raise TimeLimitReached
 
     def add(self, what: str, *indices: int, done: int = 0) -> Formulas | None:
-        """Compute one more result and append it; `done` results precede it. Returns None once the time limit has
-        passed."""
+        """Compute one more result and append it to the report; `done_count` results precede it. Returns None once the
+        time limit has passed."""
         if self.out_of_time:
             return None
         self._context.step(done, self._total, f"{what} …")
@@ -61,8 +69,8 @@ class GrowingReport:
         try:
             for row in self._robot.rows(what, *indices):
                 rows.append(row)
-                self._report_rows(what, indices, rows, count, done)
-            found = formulas(self._robot, what, *indices)
+                self._report_finished_rows(what, indices, rows, count, done)
+            found = compute_formulas(self._robot, what, *indices)
         except TimeLimitReached:
             self._keep_unfinished(what, indices, rows, count)
             return None
@@ -70,47 +78,52 @@ class GrowingReport:
         self._show_progress(done + 1)
         return found
 
-    def _report_rows(
-        self, what: str, indices: tuple[int, ...], rows: list[tuple[Any, ...]], count: int, done: int
+    def _report_finished_rows(
+        self, result_name: str, indices: tuple[int, ...], rows: list[tuple[Any, ...]], count: int, done: int
     ) -> None:
         """Report the progress of a result, and show its finished rows from time to time."""
-        self._context.step(round(100 * (done + len(rows) / count)), 100 * self._total, f"{what} {len(rows)}/{count}")
+        self._context.step(
+            round(100 * (done + len(rows) / count)), 100 * self._total, f"{result_name} {len(rows)}/{count}"
+        )
         if len(rows) < count and time.monotonic() > self._shown + SHOW_EVERY:
-            self._show_progress(done, self._unfinished_formulas(what, indices, rows, count))
+            self._show_progress(done, self._unfinished_formulas(result_name, indices, rows, count))
 
     def _unfinished_formulas(
-        self, what: str, indices: tuple[int, ...], rows: list[tuple[Any, ...]], count: int
+        self, result_name: str, indices: tuple[int, ...], rows: list[tuple[Any, ...]], count: int
     ) -> Formulas:
         from core.symbolic.forms import Symbol
 
         missing = (Symbol(WAITING),) * len(rows[0]) if rows else (Symbol(WAITING),)
-        return described(self._robot, what, indices, (*rows, *[missing] * (count - len(rows))))
+        return describe_formulas(self._robot, result_name, indices, (*rows, *[missing] * (count - len(rows))))
 
-    def _show_progress(self, done: int, *more: Result) -> None:
+    def _show_progress(self, done_count: int, *further_results: Result) -> None:
         self._shown = time.monotonic()
-        if done < self._total:
-            self._context.show(Report(title=self._title, parts=(*self.parts, *more)))
+        if done_count < self._total:
+            self._context.show(Report(title=self._title, parts=(*self.parts, *further_results)))
 
-    def _keep_unfinished(self, what: str, indices: tuple[int, ...], rows: list[tuple[Any, ...]], count: int) -> None:
+    def _keep_unfinished(
+        self, result_name: str, indices: tuple[int, ...], rows: list[tuple[Any, ...]], count: int
+    ) -> None:
         self.out_of_time = True
         if rows:
-            self.parts.append(self._unfinished_formulas(what, indices, rows, count))
+            self.parts.append(self._unfinished_formulas(result_name, indices, rows, count))
         words = (
-            f"The time limit of {self._seconds:g} s passed in {what}, after {len(rows)} of {count} rows. Allow more "
+            f"The time limit of {self._seconds:g} s passed in {result_name}, after {len(rows)} of {count} rows. "
+            f"Allow more "
             "time (finished results are kept, so it continues from here), use fewer symbols, or write the recursion as "
             "code (Write equations)."
         )
         self.parts.append(Message(text=words, severity="warning"))
 
-    def report(self) -> Report:
+    def build_report(self) -> Report:
         """Return a report of everything computed so far."""
         return Report(title=self._title, parts=tuple(self.parts))
 
-    def result(self) -> Result:
+    def final_result(self) -> Result:
         """Return the single result itself, or a report if there are several or the time limit has passed."""
         if len(self.parts) == 1 and isinstance(self.parts[0], Formulas):
             return self.parts[0]
-        return self.report()
+        return self.build_report()
 
 
 def derive(
@@ -125,16 +138,16 @@ def derive(
     seconds: float,
     notation: str,
 ) -> Result:
-    """Derive one result in symbols."""
+    """Derive one result in symbolic form."""
     set_notation(notation)
     robot = symbolic_robot(context, tip, symbols, recognise)
     growing = GrowingReport(context, robot, NAMES[what], seconds, 1)
-    growing.add(what, *indices_of(robot, what, i, j, k))
-    return growing.result()
+    growing.add(what, *select_indices(robot, what, i, j, k))
+    return growing.final_result()
 
 
-def indices_of(robot: Any, what: str, i: int, j: int, k: int) -> tuple[int, ...]:
-    """Return the indices for a result; T(1, 1) means T(0, n)."""
+def select_indices(robot: Robot, what: str, i: int, j: int, k: int) -> tuple[int, ...]:
+    """Return the indices that a result takes; T(1, 1) means T(0, n)."""
     if what == "T" and (i, j) == (1, 1):
         return 0, robot.n
     return (i, j, k)[: INDEXED.get(what, 0)]
@@ -149,7 +162,7 @@ def forward_kinematics(context: Context, symbols: str, tip: str, recognise: bool
         growing.add("A", index, done=2 * index - 2)
         growing.add("T", 0, index, done=2 * index - 1)
     growing.add("J", done=2 * robot.n)
-    return growing.report()
+    return growing.build_report()
 
 
 def euler_lagrange(
@@ -167,13 +180,13 @@ def euler_lagrange(
         part = growing.add(what, *indices, done=done)
         if what == "c" and part is not None and _is_zero(part):
             growing.parts.pop()
-    return growing.report()
+    return growing.build_report()
 
 
-def _is_zero(part: Formulas) -> bool:
+def _is_zero(entry: Formulas) -> bool:
     from core.symbolic.forms import ZERO
 
-    return all(form == ZERO for row in part.entries for form in row)
+    return all(form == ZERO for row in entry.entries for form in row)
 
 
 def write_equations(
@@ -189,25 +202,25 @@ def write_equations(
     tip: str,
     notation: str,
 ) -> Result:
-    """Write a result in a language, appended to a file if one is named."""
+    """Write a result in a programming or typesetting language, appended to a file if one is named."""
     from core.symbolic.export import export
 
     set_notation(notation)
     robot = symbolic_robot(context, tip, symbols, True)
-    indices = indices_of(robot, what, i, j, k)
+    indices = select_indices(robot, what, i, j, k)
     if language in ("recursion in Python", "recursion in C"):
-        from core.symbolic.recursion_code import code, recursion
+        from core.symbolic.recursion_code import build_recursion, write_code
 
-        text = code(recursion(robot, what), "c" if language.endswith("C") else "python", label)
+        text = write_code(build_recursion(robot, what), "c" if language.endswith("C") else "python", label)
     else:
         text = export(robot, what, *indices, language=language, label=label)
     if file:
-        append(file, text)
+        append_to_file(file, text)
         return Message(title="Write equations", text=f"Appended {what} to {file}.")
     return Message(title="Write equations", text=text, severity="done")
 
 
-def append(file: str, text: str) -> None:
+def append_to_file(file: str, text: str) -> None:
     """Append text to a file. Raises FileError if the file cannot be written."""
     from core.files.source import append_atomically
 
@@ -217,26 +230,27 @@ def append(file: str, text: str) -> None:
 def simplify(context: Context, expression: str, notation: str) -> Result:
     """Simplify a typed expression."""
     set_notation(notation)
-    from core.symbolic.factoring import simplified
+    from core.symbolic.factoring import simplify_text
 
-    form = simplified(expression)
+    form = simplify_text(expression)
     return Formulas(title="Simplified expression", label="result", entries=((form,),))
 
 
 def set_notation(notation: str) -> None:
-    """Set how sines and cosines are written from now on: "short" C12, "full" cos(q1 + q2); "as set" changes nothing."""
-    from core.symbolic.notation import write_short
+    """Set how sines and cosines are written in all later results: "short" C12, "full" cos(q1 + q2); "as set" changes
+    nothing."""
+    from core.symbolic.notation import set_short_trig
 
     if notation != "as set":
-        write_short(notation == "short")
+        set_short_trig(notation == "short")
 
 
 def trig_notation(context: Context, notation: str) -> Result:
     """Choose how sines and cosines are written in all later results."""
-    from core.symbolic.notation import writes_short
+    from core.symbolic.notation import uses_short_trig
 
-    set_notation(("full" if writes_short() else "short") if notation == "the other" else notation)
-    shown = "C1 for cos(q1), S12 for sin(q1 + q2)" if writes_short() else "cos(q1), sin(q1 + q2) in full"
+    set_notation(("full" if uses_short_trig() else "short") if notation == "the other" else notation)
+    shown = "C1 for cos(q1), S12 for sin(q1 + q2)" if uses_short_trig() else "cos(q1), sin(q1 + q2) in full"
     return Message(title="Notation of sines and cosines", text=f"From now on results show {shown}.")
 
 
@@ -266,18 +280,18 @@ RECOGNISE = Flag(
     True,
 )
 INDEXED = {"A": 1, "T": 2, "Jvc": 1, "Jwc": 1, "c": 3, "Ki": 1, "Pi": 1}
-"""Names of the indices of results that take some."""
+"""Names of the indices, by result that has indices."""
 
 
-def _index(name: str, order: int, help: str) -> Integer:
+def _index_option(name: str, order: int, help: str) -> Integer:
     takers = tuple(what for what, count in INDEXED.items() if count >= order)
     words = f"{help}; of {', '.join(takers)}"
     return Integer(name, f"Index {name}", words, 1, minimum=0, maximum=99, only=("what", takers))
 
 
-_I = _index("i", 1, "First index: joint or link, counted from 1, or frame, counted from 0")
-_J = _index("j", 2, "Second index")
-_K = _index("k", 3, "Third index")
+_I = _index_option("i", 1, "First index: joint or link, counted from 1, or frame, counted from 0")
+_J = _index_option("j", 2, "Second index")
+_K = _index_option("k", 3, "Third index")
 _TITLES = {name: f"{name}: {title}" for name, title in NAMES.items()} | {"bias": "bias: C q̇ + G"}
 _WHAT = Choice("what", "Result", "; ".join(f"{n}: {t}" for n, t in NAMES.items()), "M", tuple(NAMES), _TITLES)
 LANGUAGES = (

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from core.errors import ModelError, near_misses
+from core.errors import ModelError, suggest_names
 from core.functions.context import Cancelled, Context
 from core.functions.diagrams import SpaceMap
 from core.functions.function import Function, needs_motion
-from core.functions.option_texts import quantity
+from core.functions.option_texts import parse_quantity
 from core.functions.options import Choice, FrameName, Integer, Number, OutputFile, Text
 from core.functions.results import Message, Report, Result
-from core.functions.subjects.actuation import LENGTH, joint_length
+from core.functions.subjects.actuation import LENGTH, prismatic_length_scale
 
 KIND_TITLES = {
     "reach": "Reachable space",
@@ -52,15 +52,15 @@ def workspace(
     error: float,
     file: str,
 ) -> Result:
-    """Map the workspace of a frame; if stopped, return the map computed so far."""
-    from core.studies.workspace.joint_ranges import joint_ranges
+    """Map the workspace of a frame; if the user stops it, return the map computed so far."""
+    from core.studies.workspace.joint_ranges import determine_joint_ranges
     from core.studies.workspace.mapping import workspace as mapped
 
     mech = context.mech
     if not over.strip():
         try:
             p = mech.parameter_values(dict(context.p))
-            joint_ranges(mech, frame, None, p, turning=kind != "reach" or bool(orientation.strip()))
+            determine_joint_ranges(mech, frame, None, p, with_rotation=kind != "reach" or bool(orientation.strip()))
         except ModelError as refusal:  # as it stands it reaches everything, or nothing: what to do is said
             return Report(title=f"Workspace of {frame}", parts=(Message(text=str(refusal), severity="hint"),))
     if kind == "formula" and not formula.strip():
@@ -74,11 +74,11 @@ def workspace(
         samples=samples or (FIRST_LOOK_AT_LOOPS if mech.constrained else FIRST_LOOK),
         kind=formula if kind == "formula" else kind,
         part=part,  # type: ignore[arg-type]
-        orientation=_orientation_angles(context, orientation),
+        orientation=_parse_orientation_angles(context, orientation),
         slice=_slice_plane(slice, normal, at),
         q=context.q,
         p=context.p,
-        length=joint_length(length),
+        length=prismatic_length_scale(length),
         error=error,
         seed=seed,
         progress=context.progress,
@@ -95,7 +95,7 @@ def workspace(
 
 
 def _parse_coordinates(context: Context, text: str) -> Any:
-    """Parse coordinate names, optionally with bounds; None for those that move the frame."""
+    """Parse names of coordinates, optionally with bounds; None for all that move the frame."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:
         return None
@@ -107,7 +107,7 @@ def _parse_coordinates(context: Context, text: str) -> Any:
             raise ModelError(
                 f"There is no independent coordinate '{name}'.",
                 where="option 'over'",
-                remedy=near_misses(name, known),
+                remedy=suggest_names(name, known),
             )
         if not equals:
             found[name] = None
@@ -116,14 +116,14 @@ def _parse_coordinates(context: Context, text: str) -> Any:
         if not colon:
             raise ModelError(f"'{part}' has only one bound.", where="option 'over'", remedy="Write name=low:high.")
         of = Number("over", "Bounds", dimension=known[name].dimension)
-        found[name] = quantity(low, context, of), quantity(high, context, of)
+        found[name] = parse_quantity(low, context, of), parse_quantity(high, context, of)
     return found
 
 
-def _slice_plane(slice: str, normal: str, at: float) -> Any:
+def _slice_plane(slice: str, normal: str, position: float) -> Any:
     """Return the slice plane for `core.studies.workspace.mapping.workspace`."""
     if slice != "normal":
-        return None if slice == "none" else (slice, at)
+        return None if slice == "none" else (slice, position)
     try:
         x, y, z = (float(each) for each in normal.split(","))
     except ValueError:
@@ -135,10 +135,10 @@ def _slice_plane(slice: str, normal: str, at: float) -> Any:
         raise ModelError(
             "The normal vector is zero.", where="option 'normal'", remedy="Give three numbers, such as 1, 0, 1."
         )
-    return (x / length, y / length, z / length), at
+    return (x / length, y / length, z / length), position
 
 
-def _orientation_angles(context: Context, text: str) -> tuple[float, ...] | None:
+def _parse_orientation_angles(context: Context, text: str) -> tuple[float, ...] | None:
     """Parse angles about the fixed axes x, y, z, rad; None for any orientation."""
     if not text.strip():
         return None
@@ -150,7 +150,7 @@ def _orientation_angles(context: Context, text: str) -> tuple[float, ...] | None
             remedy="Give angles about the fixed axes x, y, z, such as 180 deg, 0, 90 deg.",
         )
     of = Number("orientation", "Orientation", dimension="angle")
-    return tuple(quantity(part, context, of) for part in parts)
+    return tuple(parse_quantity(part, context, of) for part in parts)
 
 
 FUNCTIONS = (

@@ -1,1 +1,1 @@
-"""Sensitivities of runs to parameters and initial state: `gradient`, `Run.derivatives`."""
+"""Sensitivities of runs to parameters and to the initial state: `gradient`, `Run.derivatives`."""

@@ -1,5 +1,5 @@
-"""Derivatives of runs by parameters and initial values: of channels over time (`run_derivatives`), and of a scalar of
-the whole run (`gradient`).
+"""Derivatives of runs with respect to parameters and initial values: of channels over time (`run_derivatives`), and of
+a scalar of the whole run (`gradient`).
 
 They are those of the discrete solution, composed step by step around the exact derivatives of the equations of motion
 (Hairer, Nørsett and Wanner, Solving ODE I, II.6; Griewank and Walther, Evaluating Derivatives, 3): forward the changes
@@ -23,19 +23,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ExpressionError, ModelError
-from core.identification.sensitivities.replay import Replay, refuse, replay
+from core.identification.sensitivities.replay import RecordedSteps, check_differentiable, record_steps
 from core.identification.sensitivities.run_changes import RunDerivativePropagation
 from core.identification.sensitivities.seen import OutputEvaluator, OutputValues
-from core.identification.sensitivities.start_state_derivatives import Start, columns_of, start_state_derivatives
-from core.identification.sensitivities.steps import Samples
+from core.identification.sensitivities.start_state_derivatives import (
+    InitialState,
+    parse_derivative_variables,
+    start_state_derivatives,
+)
+from core.identification.sensitivities.steps import SampleTimes
 from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import Model
-from core.model.formula.expression import Name, Node, evaluate, names, parse
-from core.model.formula.text import text_of
+from core.model.formula.expression import Name, Node, evaluate, names_in_formula, parse
+from core.model.formula.text import format_formula
 from core.simulation import Run, simulate
-from core.simulation.equations.joint_forces import mode_variables_of
-from core.simulation.measures.reductions import END, FURTHER, SMOOTH, with_reductions_replaced, with_slopes
+from core.simulation.equations.joint_forces import find_mode_variables
+from core.simulation.measures.reductions import END, FURTHER, SMOOTH, reduce_with_derivatives, replace_reductions
 from core.simulation.run.settings import Values
 
 if TYPE_CHECKING:
@@ -46,29 +50,29 @@ Array = NDArray[np.float64]
 
 
 WORDS = FURTHER | {SMOOTH}
-"""Reductions in objectives: (word, number of arguments)."""
+"""Reductions in objectives: the word, and the number of arguments."""
 EXAMPLE = "Write e.g. at(tool.position.z, end), rms(elbow.tau) or max(abs(elbow.v))."
 
 FORWARD_COLUMNS = 3
-"""Largest number of columns per output for which forward differentiation is used."""
+"""Largest number of columns per output up to which forward differentiation is used."""
 
 
 class Reduction(NamedTuple):
-    """Call of a reduction: its word, the formula it reduces, and its second argument ("" if it has none)."""
+    """Call of a reduction: its word, the formula that it reduces, and its second argument ("" if it has none)."""
 
     word: str
     channel: str
     second: str
 
-    def weigh(self, values: Array, times: Array) -> tuple[float, Array]:
-        """Return the value of the reduction over samples, and its derivatives by these (n,)."""
+    def value_and_derivatives(self, values: Array, times: Array) -> tuple[float, Array]:
+        """Return the value of the reduction over samples, and its derivatives with respect to the samples (n,)."""
         if self.word == "at":
             return float(values[0]), np.ones(1)
-        return with_slopes(self.word, values, times, beta=float(self.second or 1.0))
+        return reduce_with_derivatives(self.word, values, times, beta=float(self.second or 1.0))
 
     def time(self, first: float, last: float) -> float | None:
-        """Return the time of `at`, s; None for reductions over all samples. Raises ModelError for a time outside the
-        run."""
+        """Return the time at which `at` evaluates, s; None for reductions over all samples. Raises ModelError for a
+        time outside the run."""
         if self.word != "at":
             return None
         if self.second == END:
@@ -86,8 +90,8 @@ class Reduction(NamedTuple):
         return time
 
 
-class Objective:
-    """Formula of reductions. Raises ExpressionError and ModelError that state what is wrong."""
+class GradientObjective:
+    """Formula of reductions of a run. Raises ExpressionError and ModelError that state what is wrong."""
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str) or not text.strip():
@@ -95,10 +99,10 @@ class Objective:
         self.text = text
         self.reductions: list[Reduction] = []
         try:
-            self._node = with_reductions_replaced(parse(text, further=WORDS), WORDS, self._replace_reduction)
+            self._node = replace_reductions(parse(text, extra_functions=WORDS), WORDS, self._replace_reduction)
         except ExpressionError as error:
             raise error.at(where="objective") from None
-        unknown = sorted(names(self._node) - {f"reduction{k}" for k in range(len(self.reductions))})
+        unknown = sorted(names_in_formula(self._node) - {f"reduction{k}" for k in range(len(self.reductions))})
         if unknown or not self.reductions:
             name = unknown[0] if unknown else text.strip()
             raise ModelError(
@@ -109,11 +113,11 @@ class Objective:
 
     def _replace_reduction(self, word: str, arguments: tuple[Node, ...]) -> Node:
         """Record a reduction and return the name that replaces it."""
-        self.reductions.append(_reduction(word, arguments))
+        self.reductions.append(_parse_reduction(word, arguments))
         return Name(f"reduction{len(self.reductions) - 1}")
 
-    def combined(self, values: Sequence[float]) -> tuple[float, Array]:
-        """Return the value of the objective, and its derivatives by the reductions' values."""
+    def value_and_derivatives(self, values: Sequence[float]) -> tuple[float, Array]:
+        """Return the value of the objective, and its derivatives with respect to the reductions' values."""
         x = ca.SX.sym("x", len(values))
         whole = evaluate(self._node, {f"reduction{k}": x[k] for k in range(len(values))})
         found = ca.Function("objective", [x], [ca.SX(whole), ca.densify(ca.gradient(ca.SX(whole), x))])
@@ -121,28 +125,28 @@ class Objective:
         return float(value), np.asarray(slopes.full(), dtype=float).reshape(-1)
 
 
-def _reduction(word: str, arguments: tuple[Node, ...]) -> Reduction:
-    second = text_of(arguments[1]) if len(arguments) == 2 else ""
+def _parse_reduction(word: str, arguments: tuple[Node, ...]) -> Reduction:
+    second = format_formula(arguments[1]) if len(arguments) == 2 else ""
     if word == "softmax" and not _is_number(second):
-        raise ExpressionError(f"'{second}' is not a number other than 0.", where="objective", remedy=EXAMPLE)
-    if inner := _first_reduction(arguments[0]):
+        raise ExpressionError(f"'{second}' must be a number other than 0.", where="objective", remedy=EXAMPLE)
+    if inner := _first_reduction_word(arguments[0]):
         raise ExpressionError(
             f"'{word}' contains another reduction, '{inner}'.",
             where="objective",
             remedy="Reduce a formula of channels, which has a value at each time.",
         )
-    return Reduction(word, text_of(arguments[0]), second)
+    return Reduction(word, format_formula(arguments[0]), second)
 
 
-def _first_reduction(node: Node) -> str:
+def _first_reduction_word(node: Node) -> str:
     """Return the word of the first reduction in a formula; "" if there is none."""
     found: list[str] = []
 
-    def put(word: str, arguments: tuple[Node, ...]) -> Node:
+    def record_reduction(word: str, arguments: tuple[Node, ...]) -> Node:
         found.append(word)
         return arguments[0]
 
-    with_reductions_replaced(node, WORDS, put)
+    replace_reductions(node, WORDS, record_reduction)
     return found[0] if found else ""
 
 
@@ -155,9 +159,9 @@ def _is_number(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Gradient:
-    """Gradient of an objective. value : of the objective, SI; gradient : (m,) its derivatives by each of the names
-    `by`; method : forward or adjoint; run : differentiated run. `value, gradient = ks.gradient(…)` unpacks the first
-    two."""
+    """Gradient of an objective. value : of the objective, SI; gradient : (m,) its derivatives with respect to each of
+    the names `by`; method : forward or adjoint; run : differentiated run. `value, gradient = ks.gradient(…)` unpacks
+    the first two."""
 
     value: float
     gradient: Array
@@ -188,7 +192,7 @@ def gradient(
     torque: Torque = None,
     start: float = 0.0,
 ) -> Gradient:
-    """Compute a scalar of a run and its exact derivatives by parameters and initial values.
+    """Compute a scalar of a run and its exact derivatives with respect to parameters and initial values.
 
     model : a model or mechanism, which is run with the options that follow as `simulate` takes them, `integrator` as
         its `method`; or a run
@@ -202,13 +206,13 @@ def gradient(
     """
     if method not in ("auto", "forward", "adjoint"):
         raise ModelError(f"'{method}' is not a method.", where="method", remedy="Use 'auto', 'forward' or 'adjoint'.")
-    goal = Objective(objective)
+    goal = GradientObjective(objective)
     if isinstance(model, Run):
         given, run = None, model
     else:
         mech = model if isinstance(model, Mechanism) else Mechanism(model)
-        columns_of(mech, mech.p_names if by is None else by)
-        refuse(mech, integrator)
+        parse_derivative_variables(mech, mech.p_names if by is None else by)
+        check_differentiable(mech, integrator)
         run = simulate(
             mech,
             duration,
@@ -224,10 +228,10 @@ def gradient(
             torque=torque,
             start=start,
         )
-        given = Start(q0, v0, x0, start)
+        given = InitialState(q0, v0, x0, start)
     names = tuple(run.mech.p_names if by is None else by)
-    found = Differentiated(run, names, given, run.settings.torque if given is None else torque)
-    value, slopes, method = found.gradient(goal, method)
+    found = DifferentiatedRun(run, names, given, run.settings.torque if given is None else torque)
+    value, slopes, method = found.objective_gradient(goal, method)
     return Gradient(value, slopes, names, method, run)
 
 
@@ -254,78 +258,81 @@ def run_derivatives(
     asked = [output] if isinstance(output, str) else list(output)
     if not asked:
         raise ModelError("No channel is named.", where="output", remedy="Name one, e.g. 'tool.position'.")
-    found = Differentiated(run, tuple(by) if not isinstance(by, str) else by, None, run.settings.torque, times.max())
-    return found.over_time(asked, times)[1]
+    found = DifferentiatedRun(run, tuple(by) if not isinstance(by, str) else by, None, run.settings.torque, times.max())
+    return found.output_derivatives(asked, times)[1]
 
 
-class Differentiated:
-    """Run with derivatives by the given names. given : how its initial state was given, None for numbers, or rest if it
-    began at rest; end : last time to differentiate, s"""
+class DifferentiatedRun:
+    """Run with derivatives with respect to the given names, up to time `end`, s. The start tells how the initial state
+    was given: None for numbers, or an equilibrium if the run began at rest."""
 
-    def __init__(self, run: Run, by: Sequence[str], given: Start | None, torque: Any, end: float | None = None) -> None:
+    def __init__(
+        self, run: Run, by: Sequence[str], start_state: InitialState | None, torque: Any, end: float | None = None
+    ) -> None:
         mech, chosen = run.mech, run.settings
-        columns = columns_of(mech, by)
+        columns = parse_derivative_variables(mech, by)
         parameters = tuple(dict.fromkeys(column.parameter for column in columns if column.parameter >= 0))
         self.run = run
-        self.replay: Replay = replay(run, torque, parameters, float(run.time[-1] if end is None else end))
+        self.replay: RecordedSteps = record_steps(run, torque, parameters, float(run.time[-1] if end is None else end))
         p = self.replay.p
         y0 = self.replay.steps.states[0]
-        start = given or start_of_repetition(run, y0, p)
+        start = start_state or start_for_repeated_run(run, y0, p)
         changed = start_state_derivatives(mech, start, y0, p, columns)
-        nodes = [*mech.compiled.elements.mode_variables.indicators, *mode_variables_of(mech, torque).indicators]
-        self.changes = RunDerivativePropagation(self.replay, columns, changed, [text_of(node) for node in nodes])
+        nodes = [*mech.compiled.elements.mode_variables.indicators, *find_mode_variables(mech, torque).indicators]
+        self.changes = RunDerivativePropagation(self.replay, columns, changed, [format_formula(node) for node in nodes])
         self.first, self.last = chosen.start, float(self.replay.steps.times[-1])
 
-    def over_time(self, outputs: Sequence[str], times: Array) -> tuple[OutputEvaluator, Array, Array]:
+    def output_derivatives(self, outputs: Sequence[str], times: Array) -> tuple[OutputEvaluator, Array, Array]:
         """Return the outputs, derivatives (times, components, m), and values (times, components)."""
         rates, steps = self.replay.rates, self.replay.steps
-        eyes, samples = OutputEvaluator(self.replay, outputs), Samples.of(steps, times)
-        seen = eyes(samples.moments(rates, steps))
+        eyes, samples = OutputEvaluator(self.replay, outputs), SampleTimes.of(steps, times)
+        seen = eyes(samples.evaluation_points(rates, steps))
         found = seen.by_y @ self.changes.forward(samples)
         of_p = self.changes.columns >= 0
         found[:, :, of_p] += seen.by_p[:, :, self.changes.columns[of_p]]
         return eyes, found, seen.y
 
-    def gradient(
-        self, objective: str | Objective, method: Literal["auto", "forward", "adjoint"]
+    def objective_gradient(
+        self, objective: str | GradientObjective, method: Literal["auto", "forward", "adjoint"]
     ) -> tuple[float, Array, Literal["forward", "adjoint"]]:
         """Return the value of an objective, its derivatives (m,), and the method used."""
-        goal = Objective(objective) if isinstance(objective, str) else objective
-        value, samples, weights, by_p = self.reduced(goal)
+        goal = GradientObjective(objective) if isinstance(objective, str) else objective
+        value, samples, weights, by_p = self.reduce_objective(goal)
         if method == "auto":
             method = "forward" if len(self.changes.columns) <= FORWARD_COLUMNS else "adjoint"
         if method == "forward":
             slopes = np.einsum("ki,kim->m", weights, self.changes.forward(samples))
         else:
-            slopes = self.changes.adjoint(samples, weights)
+            slopes = self.changes.propagate_adjoint(samples, weights)
         of_p = self.changes.columns >= 0
         slopes[of_p] += by_p[self.changes.columns[of_p]]
         return value, slopes, method
 
-    def reduced(self, goal: Objective) -> tuple[float, Samples, Array, Array]:
-        """Return value, samples, weights (s, n) of the states there, and the direct derivatives (m,) by parameters."""
+    def reduce_objective(self, goal: GradientObjective) -> tuple[float, SampleTimes, Array, Array]:
+        """Return the value, the samples, the weights (s, n) of the states there, and the direct derivatives (m,) with
+        respect to parameters."""
         rates, steps = self.replay.rates, self.replay.steps
         all_times = np.unique(self.run.time)
         moments = [each.time(self.first, self.last) for each in goal.reductions]
         asked = [np.array([time]) if time is not None else all_times for time in moments]
         values, pieces = [], []
         for each, times in zip(goal.reductions, asked, strict=True):
-            samples = Samples.of(steps, times)
-            seen = self._scalar(each.channel, samples)
-            value, slopes = each.weigh(seen.y[:, 0], times)
+            samples = SampleTimes.of(steps, times)
+            seen = self._scalar_output(each.channel, samples)
+            value, slopes = each.value_and_derivatives(seen.y[:, 0], times)
             values.append(value)
             pieces.append((samples, seen, slopes))
-        value, outer = goal.combined(values)
+        value, outer = goal.value_and_derivatives(values)
         weights, by_p = [], np.zeros(len(rates.by))
         for factor, (_, seen, slopes) in zip(outer, pieces, strict=True):
             own = factor * slopes
             weights.append(own[:, None] * seen.by_y[:, 0])
             by_p += own @ seen.by_p[:, 0]
         rows = ((each.times, each.step, each.onward) for each, *_ in pieces)
-        joined = Samples(*(np.concatenate(each) for each in zip(*rows, strict=True)))
+        joined = SampleTimes(*(np.concatenate(each) for each in zip(*rows, strict=True)))
         return value, joined, np.concatenate(weights), by_p
 
-    def _scalar(self, channel: str, samples: Samples) -> OutputValues:
+    def _scalar_output(self, channel: str, samples: SampleTimes) -> OutputValues:
         eyes = OutputEvaluator(self.replay, [channel])
         if len(eyes.names) > 1:
             raise ModelError(
@@ -333,12 +340,12 @@ class Differentiated:
                 where="objective",
                 remedy=f"Name one of them, such as '{eyes.names[0]}'.",
             )
-        return eyes(samples.moments(self.replay.rates, self.replay.steps))
+        return eyes(samples.evaluation_points(self.replay.rates, self.replay.steps))
 
 
-def start_of_repetition(run: Run, y0: Array, p: Array) -> Start:
-    """Return the initial state of a run for a repetition with other parameters: at rest if it began at rest, else the
-    same numbers."""
+def start_for_repeated_run(run: Run, y0: Array, p: Array) -> InitialState:
+    """Return the initial state for repeating a run with other parameters: at rest if the run began at rest, otherwise
+    the same numbers."""
     from core.simulation.run.initial_state import start_state
 
     mech, time = run.mech, run.settings.start
@@ -347,6 +354,6 @@ def start_of_repetition(run: Run, y0: Array, p: Array) -> Start:
     except ModelError:
         at_rest = np.full(len(y0), np.nan)
     if np.array_equal(at_rest, y0):
-        return Start(None, None, None, time)
+        return InitialState(None, None, None, time)
     nq, nv = mech.nq, mech.nv
-    return Start(y0[:nq], y0[nq : nq + nv], y0[nq + nv :] if mech.nx else None, time)
+    return InitialState(y0[:nq], y0[nq : nq + nv], y0[nq + nv :] if mech.nx else None, time)

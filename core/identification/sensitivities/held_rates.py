@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codegen.flat_code import FlatCode
-from core.codegen.graph_symbols import as_symbol, column, symbols
+from core.codegen.graph_symbols import build_column, scalar_symbols, to_symbol
 from core.identification.sensitivities.explicit_rates import (
-    Arguments,
+    CompiledArguments,
     EvaluationPoints,
     IndicatorValues,
-    Slopes,
+    RateDerivatives,
     SymbolicState,
 )
 from core.mechanics.elements.constraints.kinematic_constraint import POSITION, VELOCITY
@@ -31,13 +31,13 @@ from core.mechanics.tree import inline
 from core.numerics.tolerances import REGULAR_FRACTION
 from core.programs.constraint_equations import constraint_bias, speed_jacobian
 from core.programs.dynamics import inverse
-from core.programs.program import known_code
+from core.programs.program import cached_code
 
 Array = NDArray[np.float64]
 
 
-class Held:
-    """Factored equations of M and G at N states, to solve M δa − Gᵀ δλ = force, G δa = target."""
+class ConstrainedEquations:
+    """Factored equations of motion with constraints at N states, for solving M δa − Gᵀ δλ = force, G δa = target."""
 
     def __init__(self, M: Array, G: Array) -> None:
         self.G = G
@@ -57,22 +57,23 @@ class Held:
         self.rank = number
         self._inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=self._kept)[..., None]
 
-    def __call__(self, force: Array, target: Array) -> tuple[Array, Array]:
+    def __call__(self, force_change: Array, constraint_change: Array) -> tuple[Array, Array]:
         """Return δa (N, nv, c) and the δλ of minimum norm (N, rows, c)."""
         if self._weight is not None:
-            force = force + self._weight * (np.swapaxes(self.G, -1, -2) @ target)
-        free = np.linalg.solve(self._L, force)
+            force_change = force_change + self._weight * (np.swapaxes(self.G, -1, -2) @ constraint_change)
+        free = np.linalg.solve(self._L, force_change)
         taken = np.where(self._kept[..., None], np.swapaxes(self._U, -1, -2) @ free, 0.0)
-        wanted = self._inverse * (self._VT @ target)
+        wanted = self._inverse * (self._VT @ constraint_change)
         a = np.linalg.solve(np.swapaxes(self._L, -1, -2), free + self._U @ (wanted - taken))
         multipliers = np.swapaxes(self._VT, -1, -2) @ (self._inverse * (wanted - taken))
         if self._weight is not None:
-            multipliers = multipliers - self._weight * target
+            multipliers = multipliers - self._weight * constraint_change
         return a, multipliers
 
 
-class Balance(NamedTuple):
-    """Solution at N states: accelerations and multipliers with derivatives by (y, p), and q̇, ẋ with theirs."""
+class ForceBalanceSolution(NamedTuple):
+    """Solution of the force balance at N states: accelerations and multipliers with their derivatives with respect to
+    (y, p), and q̇, ẋ with theirs."""
 
     a: Array
     multipliers: Array
@@ -84,8 +85,9 @@ class Balance(NamedTuple):
     x_rate_by: Array
 
 
-class Place(NamedTuple):
-    """Constraint manifold at one state: G (rows, nv), N (nq, nv), ∂g/∂p of positions, ∂(G v − ḟ) by q and p."""
+class ConstraintManifold(NamedTuple):
+    """Constraint manifold at one state: G (rows, nv), N (nq, nv), ∂g/∂p of position constraints, derivatives of G v − ḟ
+    with respect to q and p."""
 
     G: Array
     N: Array
@@ -100,9 +102,9 @@ class ConstrainedRates:
     by_iteration = True
     still = 0
 
-    def __init__(self, given: Arguments, by: tuple[int, ...]) -> None:
-        mech = self.mech = given.mech
-        self.given, self.p, self.by = given, given.p, by
+    def __init__(self, arguments: CompiledArguments, parameter_indices: tuple[int, ...]) -> None:
+        mech = self.mech = arguments.mech
+        self.given, self.p, self.by = arguments, arguments.p, parameter_indices
         self.n = mech.nq + mech.nv + mech.nx
         self.rows = len(mech.compiled.rows)
         self.projects = bool(self.rows or mech.compiled.coordinates.quaternions)
@@ -117,7 +119,7 @@ class ConstrainedRates:
         return SymbolicState(self.given)
 
     @cached_property
-    def _G(self) -> Any:
+    def _constraint_matrix(self) -> Any:
         return (
             speed_jacobian(self._symbolic_state.context, self._symbolic_state.q)
             if self.rows
@@ -125,91 +127,101 @@ class ConstrainedRates:
         )
 
     @property
-    def _M(self) -> Any:
-        return ca.vertcat(*(ca.horzcat(*map(as_symbol, row)) for row in self._symbolic_state.masses))
+    def _mass_matrix(self) -> Any:
+        return ca.vertcat(*(ca.horzcat(*map(to_symbol, row)) for row in self._symbolic_state.masses))
 
     def _constraint_bias(self) -> Any:
         return (
-            column(constraint_bias(self._symbolic_state.context, self._symbolic_state.inputs, ""))
+            build_column(constraint_bias(self._symbolic_state.context, self._symbolic_state.inputs, ""))
             if self.rows
             else ca.SX(0, 1)
         )
 
-    def _balance_residual(self, a: list[Any]) -> Any:
+    def _force_balance_residual(self, a: list[Any]) -> Any:
         """Return the residual M a + h − u."""
         s = self._symbolic_state
-        return column(inverse(s.context, {**s.inputs, "u": a}, "", smooth=True)) - s.forces()
+        return build_column(inverse(s.context, {**s.inputs, "u": a}, "", smooth=True)) - s.forces()
 
-    def _numbers_code(self) -> FlatCode:
+    def _equation_values_code(self) -> FlatCode:
         """Return code for M, h − u, G, Ġ v − f̈, q̇, ẋ."""
         s = self._symbolic_state
-        h = self._balance_residual([0.0] * self.mech.nv)
-        return FlatCode(s.arguments, [self._M, h, self._G, self._constraint_bias(), s.q_rate, column(s.x_rate)])
+        h = self._force_balance_residual([0.0] * self.mech.nv)
+        return FlatCode(
+            s.arguments,
+            [self._mass_matrix, h, self._constraint_matrix, self._constraint_bias(), s.q_rate, build_column(s.x_rate)],
+        )
 
-    def _derivatives_code(self) -> FlatCode:
-        """Return code for ∂R, ∂g, ∂q̇, ∂ẋ by y and p, at given a and λ."""
+    def _equation_derivatives_code(self) -> FlatCode:
+        """Return code for the derivatives ∂R, ∂g, ∂q̇, ∂ẋ with respect to y and p, at given a and λ."""
         s = self._symbolic_state
-        a, multipliers = symbols("a", self.mech.nv), symbols("l", self.rows)
-        held = column(list(multipliers))
-        R = self._balance_residual(list(a)) - (self._G.T @ held if self.rows else 0.0)
-        g = self._G @ column(list(a)) + self._constraint_bias() if self.rows else ca.SX(0, 1)
+        a, multipliers = scalar_symbols("a", self.mech.nv), scalar_symbols("l", self.rows)
+        held = build_column(list(multipliers))
+        R = self._force_balance_residual(list(a)) - (self._constraint_matrix.T @ held if self.rows else 0.0)
+        g = self._constraint_matrix @ build_column(list(a)) + self._constraint_bias() if self.rows else ca.SX(0, 1)
         by = ca.vertcat(s.y, s.by(self.by))
         *before, p = s.arguments
-        parts = [ca.jacobian(each, by) for each in (R, g, s.q_rate, column(s.x_rate))]
-        return FlatCode([*before, column(list(a)), held, p], parts)
+        parts = [ca.jacobian(each, by) for each in (R, g, s.q_rate, build_column(s.x_rate))]
+        return FlatCode([*before, build_column(list(a)), held, p], parts)
 
-    def _places_code(self) -> FlatCode:
-        """Return code for M, G, N of q̇ = N v, g_p of positions, and the derivatives of G v − ḟ by q and p."""
+    def _constraint_manifold_code(self) -> FlatCode:
+        """Return code for M, G, N of q̇ = N v, g_p of position constraints, and the derivatives of G v − ḟ with respect
+        to q and p."""
         s = self._symbolic_state
-        N = ca.jacobian(s.q_rate, column(list(s.v)))
+        N = ca.jacobian(s.q_rate, build_column(list(s.v)))
         gaps = moving = ca.SX(0, 1)
         if self.rows:
             expressions = s.context.row_expressions
-            gaps = column(expressions.residual({"q": s.q, "t": s.clock}, inline))
-            moving = self._G @ column(list(s.v)) + column(expressions.time({"t": s.clock}, inline))
-        by_q, by_p = ca.jacobian(moving, column(list(s.q))), ca.jacobian(moving, s.by(self.by))
-        return FlatCode(s.arguments, [self._M, self._G, N, ca.jacobian(gaps, s.by(self.by)), by_q, by_p])
+            gaps = build_column(expressions.residual({"q": s.q, "t": s.clock}, inline))
+            moving = self._constraint_matrix @ build_column(list(s.v)) + build_column(
+                expressions.time({"t": s.clock}, inline)
+            )
+        by_q, by_p = ca.jacobian(moving, build_column(list(s.q))), ca.jacobian(moving, s.by(self.by))
+        return FlatCode(
+            s.arguments, [self._mass_matrix, self._constraint_matrix, N, ca.jacobian(gaps, s.by(self.by)), by_q, by_p]
+        )
 
     def _indicators_code(self) -> FlatCode:
-        return self._symbolic_state.crossings(self.by)
+        return self._symbolic_state.indicator_code(self.by)
 
-    def _code(self, name: str, make: Callable[[], FlatCode]) -> FlatCode:
-        return known_code(self.mech.compiled.program, (f"held {name}", self.given.key, self.by), make)
+    def _cached_code(self, name: str, build: Callable[[], FlatCode]) -> FlatCode:
+        return cached_code(self.mech.compiled.program, (f"held {name}", self.given.key, self.by), build)
 
     # ------------------------------------------------------------------------------------------- numbers
 
     @property
-    def switches(self) -> int:
+    def indicator_count(self) -> int:
         """Number of event indicators."""
-        return self.given.switches
+        return self.given.indicator_count
 
-    def balance(self, at: EvaluationPoints) -> Balance:
-        """Solve for accelerations and multipliers with their derivatives by (y, p)."""
-        given = self.given(at)
-        M, h, G, drift, q_rate, x_rate = self._code("numbers", self._numbers_code)(given, self.p)
-        held = Held(M, G)
+    def solve_force_balance(self, points: EvaluationPoints) -> ForceBalanceSolution:
+        """Solve for accelerations and multipliers with their derivatives with respect to (y, p)."""
+        given = self.given(points)
+        M, h, G, drift, q_rate, x_rate = self._cached_code("numbers", self._equation_values_code)(given, self.p)
+        held = ConstrainedEquations(M, G)
         a, multipliers = held(-h, -drift)
-        derivatives = self._code("derivatives", self._derivatives_code)
+        derivatives = self._cached_code("derivatives", self._equation_derivatives_code)
         found = derivatives([*given, a[:, :, 0], multipliers[:, :, 0]], self.p)
         a_by, multipliers_by = held(-found[0], -found[1])
         flat = (a[:, :, 0], multipliers[:, :, 0], a_by, multipliers_by)
-        return Balance(*flat, q_rate[:, :, 0], x_rate[:, :, 0], found[2], found[3])
+        return ForceBalanceSolution(*flat, q_rate[:, :, 0], x_rate[:, :, 0], found[2], found[3])
 
-    def slopes(self, at: EvaluationPoints, parameters: bool) -> Slopes:
+    def rates_with_derivatives(self, points: EvaluationPoints, parameters: bool) -> RateDerivatives:
         """Return f and its derivatives."""
-        b = self.balance(at)
+        b = self.solve_force_balance(points)
         f = np.concatenate([b.q_rate, b.a, b.x_rate], axis=1)
         by = np.concatenate([b.q_rate_by, b.a_by, b.x_rate_by], axis=1)
-        return Slopes(f, by[:, :, : self.n], by[:, :, self.n :] if parameters else by[:, :, :0])
+        return RateDerivatives(f, by[:, :, : self.n], by[:, :, self.n :] if parameters else by[:, :, :0])
 
-    def push(self, at: EvaluationPoints, w: Array) -> Array:
+    def parameter_adjoint_product(self, points: EvaluationPoints, w: Array) -> Array:
         """Return F_pᵀ w, (N, m)."""
-        return np.einsum("kim,ki->km", self.slopes(at, True).by_p, w)
+        return np.einsum("kim,ki->km", self.rates_with_derivatives(points, True).by_p, w)
 
-    def projected(self, at: EvaluationPoints) -> tuple[Array, Array, Array]:
-        """Return y unchanged, and the derivatives of its projection by y and p."""
-        nq, nv, m, count = self.mech.nq, self.mech.nv, len(self.by), len(at.t)
-        M, G, N, gaps_p, moving_q, moving_p = self._code("places", self._places_code)(self.given(at), self.p)
+    def project_with_derivatives(self, points: EvaluationPoints) -> tuple[Array, Array, Array]:
+        """Return y unchanged, and the derivatives of its projection with respect to y and p."""
+        nq, nv, m, count = self.mech.nq, self.mech.nv, len(self.by), len(points.t)
+        M, G, N, gaps_p, moving_q, moving_p = self._cached_code("places", self._constraint_manifold_code)(
+            self.given(points), self.p
+        )
         by_y = np.zeros((count, self.n, self.n + m))
         by_y[:, np.arange(self.n), np.arange(self.n)] = 1.0
         along = np.linalg.pinv(N) if nv else np.zeros((count, 0, nq))
@@ -219,21 +231,26 @@ class ConstrainedRates:
         if len(rows):
             target = -(G[:, rows] @ xi)
             target[:, :, self.n :] -= gaps_p[:, rows]
-            xi = xi + Held(M, G[:, rows])(np.zeros_like(xi), target)[0]
+            xi = xi + ConstrainedEquations(M, G[:, rows])(np.zeros_like(xi), target)[0]
         turned = N @ xi
         rows = self._at_speeds
         if len(rows):
             target = -(G[:, rows] @ speeds) - moving_q[:, rows] @ turned
             target[:, :, self.n :] -= moving_p[:, rows]
-            speeds = speeds + Held(M, G[:, rows])(np.zeros_like(speeds), target)[0]
+            speeds = speeds + ConstrainedEquations(M, G[:, rows])(np.zeros_like(speeds), target)[0]
         by_y[:, :nq], by_y[:, nq : nq + nv] = turned, speeds
-        return at.y, by_y[:, :, : self.n], by_y[:, :, self.n :]
+        return points.y, by_y[:, :, : self.n], by_y[:, :, self.n :]
 
-    def constraint_manifold(self, at: EvaluationPoints) -> Place:
-        """Return the constraint manifold at the first of these states."""
-        return Place(*(each[0] for each in self._code("places", self._places_code)(self.given(at), self.p)[1:]))
+    def constraint_manifold(self, points: EvaluationPoints) -> ConstraintManifold:
+        """Return the constraint manifold at the first of the given states."""
+        return ConstraintManifold(
+            *(
+                each[0]
+                for each in self._cached_code("places", self._constraint_manifold_code)(self.given(points), self.p)[1:]
+            )
+        )
 
-    def crossings(self, at: EvaluationPoints) -> IndicatorValues:
+    def indicators_with_derivatives(self, points: EvaluationPoints) -> IndicatorValues:
         """Return the event indicators with derivatives."""
-        g, by_y, by_p, by_t = self._code("crossings", self._indicators_code)(self.given(at), self.p)
+        g, by_y, by_p, by_t = self._cached_code("crossings", self._indicators_code)(self.given(points), self.p)
         return IndicatorValues(g[:, :, 0], by_y, by_p, by_t[:, :, 0])

@@ -7,14 +7,14 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from core.mechanics.dry_friction import owner
+from core.mechanics.dry_friction import owner_name
 from core.mechanics.elements.constraints import CONSTRAINTS
 from core.mechanics.elements.constraints.cut_joint import CutJoint
 from core.mechanics.elements.constraints.kinematic_constraint import KinematicConstraint, Row, Side
 from core.mechanics.elements.forces import FORCES
 from core.mechanics.elements.resolver import Resolver
 from core.mechanics.elements.time_argument import Clock
-from core.mechanics.elements.turn_counters import turn_counters
+from core.mechanics.elements.turn_counters import find_turn_counters
 from core.mechanics.multibody.number_reader import Numbers
 from core.mechanics.multibody.tree_of_model import Machine
 from core.model import Driver, Force, Joint, Model
@@ -28,14 +28,15 @@ if TYPE_CHECKING:
     from core.mechanics.elements.rotors import Rotor
 
 
-class Elements(Resolver):
-    """Sensors and forces of a model on a machine (links merged, or every body a separate link)."""
+class MachineElements(Resolver):
+    """Sensors and forces of a model, bound to a machine (rigidly joined bodies merged into links, or each body a link
+    of its own)."""
 
     def __init__(self, model: Model, machine: Machine, numbers: Numbers) -> None:
         own = [(force.name, FORCES[force.kind].state_names) for force in model.forces]
         begins = list(accumulate((len(words) for _, words in own), initial=3 * len(model.junctions)))
         states = {name: first for (name, words), first in zip(own, begins, strict=False) if words}
-        counters = {each.name: (begins[-1] + k, each) for k, each in enumerate(turn_counters(model, machine))}
+        counters = {each.name: (begins[-1] + k, each) for k, each in enumerate(find_turn_counters(model, machine))}
         super().__init__(model, machine, numbers, states, counters)
         self.x_names = (
             *(f"{name}.{axis}" for name in self.junctions for axis in "xyz"),
@@ -46,15 +47,15 @@ class Elements(Resolver):
     @cached_property
     def forces(self) -> tuple[ForceElement, ...]:
         """Return all force elements of the document, then brakes and the passive forces of cut joints."""
-        from core.mechanics.elements.forces.in_joint import passive
+        from core.mechanics.elements.forces.in_joint import build_passive_forces
 
-        return (*(FORCES[force.kind].read(force, self) for force in self.model.forces), *passive(self))
+        return (*(FORCES[force.kind].read(force, self) for force in self.model.forces), *build_passive_forces(self))
 
     @cached_property
-    def controlled(self) -> dict[str, DryFriction]:
-        """Return the dry friction whose levels are formulas of time or state, by owner: brakes and clutches."""
+    def controlled_friction(self) -> dict[str, DryFriction]:
+        """Return the dry friction whose levels are formulas of time or state, by the name of its brake or clutch."""
         rubbing: tuple[Joint | Force, ...] = (*self.machine.members, *self.model.forces)
-        return {owner(each): self.friction(each) for each in rubbing if self.is_controlled(each)}
+        return {owner_name(each): self.friction(each) for each in rubbing if self.is_controlled(each)}
 
     @property
     def named_forces(self) -> tuple[ForceElement, ...]:
@@ -78,7 +79,7 @@ class Elements(Resolver):
 
         found: list[Rotor] = []
         for name, (law, _, _) in self.machine.laws.items():
-            J = self.numbers.scalar(self.machine.member(name).armature, f"joint '{name}', armature")
+            J = self.numbers.scalar(self.machine.find_joint(name).armature, f"joint '{name}', armature")
             if law.nv and not is_zero(J):
                 found.append(Rotor(name, self.measure_of_joint(name), J))
         return tuple(found)
@@ -86,7 +87,7 @@ class Elements(Resolver):
     @cached_property
     def tendon_inertias(self) -> tuple[AddedInertia, ...]:
         """Return the masses that move with the lengths of tendons."""
-        return tuple(mass for force in self.model.forces for mass in FORCES[force.kind].inertias(force, self))
+        return tuple(mass for force in self.model.forces for mass in FORCES[force.kind].moving_masses(force, self))
 
     @property
     def added_inertia(self) -> tuple[AddedInertia, ...]:
@@ -97,7 +98,7 @@ class Elements(Resolver):
 class ConstraintReader:
     """All constraints on the machine of `elements`: cut joints first, then constraints and drivers."""
 
-    def __init__(self, elements: Elements, clock: Clock) -> None:
+    def __init__(self, elements: MachineElements, clock: Clock) -> None:
         self.elements, self.clock = elements, clock
         self.table: tuple[KinematicConstraint, ...] = (
             *(CutJoint.read(name, elements) for name in elements.machine.laws),
@@ -121,7 +122,7 @@ class ConstraintReader:
 
     def _read_driver(self, driver: Driver) -> KinematicConstraint:
         from core.mechanics.elements.drivers import DRIVERS
-        from core.mechanics.elements.drivers.driver_kind import motion_of
+        from core.mechanics.elements.drivers.driver_kind import build_time_function
 
         kind = next(kind for field, kind in DRIVERS.items() if getattr(driver, field))
-        return kind.read(driver, motion_of(driver, self.elements, self.clock), self.elements)
+        return kind.read(driver, build_time_function(driver, self.elements, self.clock), self.elements)

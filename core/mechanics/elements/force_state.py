@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from core.errors import ExpressionError
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.tree import Coupling, Place
+from core.mechanics.tree import Coupling, LinkFrame
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, plus, times
 from core.numerics.spatial.vector import ZERO_FORCE, Force, Vector3
@@ -33,7 +33,7 @@ Term = Any
 
 
 class ForceState:
-    """Machine state with everything that formulas and force elements may use.
+    """State of a machine with everything that formulas and force elements may use.
 
     signal : value of a name; x, x_rate : states of force elements and their rates; smooth : without friction that runs
     take by modes
@@ -50,11 +50,11 @@ class ForceState:
         self.kinematics, self.signal, self.x, self.x_rate, self.smooth = kinematics, signal, x, x_rate, smooth
         self.run = kinematics.run
 
-    def value(self, term: Term, own: dict[str, Scalar] | None = None) -> Scalar:
-        """Evaluate a term; `own` are names that the element defines."""
+    def value(self, term: Term, own_values: dict[str, Scalar] | None = None) -> Scalar:
+        """Evaluate a term; `own_values` holds the values of names that the element itself defines."""
         if not hasattr(term, "names"):
             return term
-        given = own or {}
+        given = own_values or {}
         try:
             values = tuple(given[n] if n in given else self.signal(n) for n in term.names)
         except ExpressionError as error:
@@ -63,19 +63,19 @@ class ForceState:
 
     def point(self, end: End) -> tuple[Vector3, Vector3]:
         """Return position and velocity of an end in the world."""
-        if isinstance(end, Place):
+        if isinstance(end, LinkFrame):
             return self.kinematics.frame(end).position, self.kinematics.motion(end).linear
         part = slice(end, end + 3)
         speeds = self.x_rate[part] if len(self.x_rate) else (0.0,) * 3
         return Vector3(*self.x[part]), Vector3(*speeds)
 
 
-End = Place | int
+End = LinkFrame | int
 """Frame on a link, or the index of a junction's first coordinate in x."""
 
 
 class Loads:
-    """Accumulated wrenches on links (own axes, at their origins) and forces on speeds."""
+    """Wrenches on links (in the links' axes, at their origins) and forces on speeds, summed over force elements."""
 
     def __init__(self, kinematics: KinematicState) -> None:
         self.kinematics, self.run = kinematics, kinematics.run
@@ -83,25 +83,25 @@ class Loads:
         self.speeds: list[Scalar] = [0.0] * kinematics.tree.nv
         self.acts = False
 
-    def push(self, end: End, p: Vector3, wrench: Force) -> None:
+    def add_wrench(self, end: End, p: Vector3, wrench: Force) -> None:
         """Add a wrench about the world point p, in world axes, to the link of an end."""
-        if not isinstance(end, Place) or end.link < 0:
+        if not isinstance(end, LinkFrame) or end.link < 0:
             return
-        own = self.run(carried_to, self.kinematics.poses[end.link], p, wrench)
+        own = self.run(move_wrench_to_link, self.kinematics.poses[end.link], p, wrench)
         before = self.external[end.link]
         self.external[end.link] = own if before is None else self.run(Force.__add__, before, own)
         self.acts = True
 
-    def between(self, a: End, b: End, p: Vector3, wrench: Force) -> None:
-        """Add a wrench to b, and its reaction to a at the same point."""
-        self.push(b, p, wrench)
-        if isinstance(a, Place) and a.link >= 0:
-            self.push(a, p, self.run(Force.__neg__, wrench))
+    def add_wrench_pair(self, a: End, b: End, p: Vector3, wrench: Force) -> None:
+        """Add a wrench to end b, and its reaction to end a at the same point."""
+        self.add_wrench(b, p, wrench)
+        if isinstance(a, LinkFrame) and a.link >= 0:
+            self.add_wrench(a, p, self.run(Force.__neg__, wrench))
 
-    def drive(self, index: int, coupling: Coupling | None, force: Scalar) -> None:
+    def add_joint_force(self, index: int, coupling: Coupling | None, force: Scalar) -> None:
         """Add a force to a speed; to its leader if the joint is coupled."""
         ratio = 1.0 if coupling is None else coupling.ratio
-        self.speeds[index] = self.run(added, self.speeds[index], ratio, force)
+        self.speeds[index] = self.run(add_scaled_force, self.speeds[index], ratio, force)
         self.acts = True
 
 
@@ -112,17 +112,17 @@ class ExchangedWrench(Loads):
         super().__init__(kinematics)
         self.on_b = ZERO_FORCE
 
-    def between(self, a: End, b: End, p: Vector3, wrench: Force) -> None:
+    def add_wrench_pair(self, a: End, b: End, p: Vector3, wrench: Force) -> None:
         """Add a wrench on b to the sum."""
         self.on_b = self.run(Force.__add__, self.on_b, wrench)
 
 
-def added(sum_so_far: Scalar, ratio: Scalar, force: Scalar) -> Scalar:
+def add_scaled_force(sum_so_far: Scalar, ratio: Scalar, force: Scalar) -> Scalar:
     """Return sum + ratio · force."""
     return plus(sum_so_far, times(ratio, force))
 
 
-def carried_to(X_WL: Pose, p: Vector3, wrench: Force) -> Force:
-    """Move a wrench about the world point p, world axes, to the link's origin and axes."""
+def move_wrench_to_link(X_WL: Pose, p: Vector3, wrench: Force) -> Force:
+    """Move a wrench given about the world point p, in world axes, to the link's origin and axes."""
     moment = wrench.moment + (p - X_WL.position).cross(wrench.force)
     return Force(X_WL.rotation.act_back(moment), X_WL.rotation.act_back(wrench.force))

@@ -1,4 +1,4 @@
-"""Point masses on the line of a force: p = a + f (b − a), or at a fixed distance d from an end, p = a + d e.
+"""Point masses on the line of a force element: p = a + f (b − a), or at a fixed distance d from one end, p = a + d e.
 
 Their inertia acts on the ends: with p̈ from those of the ends, −(∂p/∂a)ᵀ m (p̈ − g) on a and −(∂p/∂b)ᵀ m (p̈ − g) on b.
 To the mass matrix they add m J_pᵀ J_p, J_p = ∂p/∂a J_a + ∂p/∂b J_b.
@@ -12,7 +12,7 @@ from core.later import dataclass
 from core.mechanics.elements.force_state import Loads
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import jacobian
-from core.mechanics.tree import Gravity, Place
+from core.mechanics.tree import Gravity, LinkFrame
 from core.numerics.spatial.relative_measures import TINY
 from core.numerics.spatial.scalar import Scalar, all_zero, minus, negated, over, plus, sqrt, times
 from core.numerics.spatial.vector import ZERO, Force, Vector3
@@ -20,8 +20,8 @@ from core.numerics.spatial.vector import ZERO, Force, Vector3
 FRACTION, FROM_A, FROM_B = "fraction", "from_a", "from_b"
 
 
-class Shares(NamedTuple):
-    """Coefficients of the mass's displacement by those of the ends: p' = (α + β e eᵀ) a' + (γ + δ e eᵀ) b'."""
+class DisplacementFactors(NamedTuple):
+    """Coefficients by which the displacements of the ends displace the mass: p' = (α + β e eᵀ) a' + (γ + δ e eᵀ) b'."""
 
     on_a: tuple[Scalar, Scalar]
     on_b: tuple[Scalar, Scalar]
@@ -33,8 +33,8 @@ class LineMass:
     """Point mass on the line between two frames."""
 
     name: str
-    a: Place
-    b: Place
+    a: LinkFrame
+    b: LinkFrame
     mass: Scalar
     at: str
     place: Scalar
@@ -49,10 +49,10 @@ class LineMass:
         acceleration = run(_accelerations[self.at], self.place, a, b, *speeds, *changes)
         field = kinematics.tree.gravity
         if field.is_point:
-            acceleration = run(minus_attraction, (field.mu, field.center), p, acceleration)
+            acceleration = run(subtract_attraction, (field.mu, field.center), p, acceleration)
         for end, point, share in ((self.a, a, shares.on_a), (self.b, b, shares.on_b)):
-            force = run(resisting, self.mass, share, shares.direction, acceleration)
-            loads.push(end, point, Force(ZERO, force))
+            force = run(inertia_force, self.mass, share, shares.direction, acceleration)
+            loads.add_wrench(end, point, Force(ZERO, force))
 
     def columns(self, kinematics: KinematicState) -> list[Vector3]:
         """Return J_p, one column per speed."""
@@ -66,7 +66,7 @@ class LineMass:
             for k in range(kinematics.tree.nv):
                 column = Vector3(rows[0][k], rows[1][k], rows[2][k])
                 if not all_zero(column):
-                    result[k] = run(moved, result[k], share, shares.direction, column)
+                    result[k] = run(add_displacement, result[k], share, shares.direction, column)
         return result
 
     def energy(self, kinematics: KinematicState) -> tuple[Scalar, Scalar]:
@@ -75,7 +75,7 @@ class LineMass:
         velocity = self.velocity(kinematics)
         field = kinematics.tree.gravity
         p = run(_points[self.at], self.place, a, b)
-        return run(kinetic_of, self.mass, velocity), run(
+        return run(kinetic_energy, self.mass, velocity), run(
             _Potential(field.is_point), _field_numbers(field), self.mass, p
         )
 
@@ -84,7 +84,7 @@ class LineMass:
         run, (a, b) = kinematics.run, (kinematics.frame(self.a).position, kinematics.frame(self.b).position)
         shares, velocity = run(_shares[self.at], self.place, a, b), ZERO
         for end, share in ((self.a, shares.on_a), (self.b, shares.on_b)):
-            velocity = run(moved, velocity, share, shares.direction, kinematics.motion(end).linear)
+            velocity = run(add_displacement, velocity, share, shares.direction, kinematics.motion(end).linear)
         return velocity
 
     def position(self, kinematics: KinematicState) -> Vector3:
@@ -112,12 +112,12 @@ class _Potential:
         return negated(over(times(mass, mu), sqrt(away.dot(away))))
 
 
-def kinetic_of(mass: Scalar, v: Vector3) -> Scalar:
+def kinetic_energy(mass: Scalar, v: Vector3) -> Scalar:
     """Return ½ m v²."""
     return times(0.5, times(mass, v.dot(v)))
 
 
-def momentum_of(sum_so_far: tuple[Vector3, Vector3], mass: Scalar, p: Vector3, v: Vector3) -> tuple[Vector3, Vector3]:
+def add_momentum(sum_so_far: tuple[Vector3, Vector3], mass: Scalar, p: Vector3, v: Vector3) -> tuple[Vector3, Vector3]:
     """Add a mass's momentum (angular about the world's origin, linear) to the sum."""
     linear = v.scaled(mass)
     return sum_so_far[0] + p.cross(linear), sum_so_far[1] + linear
@@ -141,19 +141,19 @@ def _position_from_b(d: Scalar, a: Vector3, b: Vector3) -> Vector3:
     return _position_from_a(d, b, a)
 
 
-def _share_fraction(f: Scalar, a: Vector3, b: Vector3) -> Shares:
-    return Shares((minus(1.0, f), 0.0), (f, 0.0), ZERO)
+def _share_fraction(f: Scalar, a: Vector3, b: Vector3) -> DisplacementFactors:
+    return DisplacementFactors((minus(1.0, f), 0.0), (f, 0.0), ZERO)
 
 
-def _share_from_a(d: Scalar, a: Vector3, b: Vector3) -> Shares:
+def _share_from_a(d: Scalar, a: Vector3, b: Vector3) -> DisplacementFactors:
     length, e = _length_and_direction(a, b)
     k = over(d, length)
-    return Shares((minus(1.0, k), k), (k, negated(k)), e)
+    return DisplacementFactors((minus(1.0, k), k), (k, negated(k)), e)
 
 
-def _share_from_b(d: Scalar, a: Vector3, b: Vector3) -> Shares:
+def _share_from_b(d: Scalar, a: Vector3, b: Vector3) -> DisplacementFactors:
     far, near, e = _share_from_a(d, b, a)
-    return Shares(near, far, e)
+    return DisplacementFactors(near, far, e)
 
 
 def _accelerate_fraction(
@@ -186,7 +186,7 @@ _shares = {FRACTION: _share_fraction, FROM_A: _share_from_a, FROM_B: _share_from
 _accelerations = {FRACTION: _accelerate_fraction, FROM_A: _accelerate_from_a, FROM_B: _accelerate_from_b}
 
 
-def minus_attraction(gravity: tuple[Scalar, Vector3], p: Vector3, acceleration: Vector3) -> Vector3:
+def subtract_attraction(gravity: tuple[Scalar, Vector3], p: Vector3, acceleration: Vector3) -> Vector3:
     """Return a − μ (c − p)/r³: the acceleration minus that of the point field."""
     mu, center = gravity
     away = center - p
@@ -194,11 +194,11 @@ def minus_attraction(gravity: tuple[Scalar, Vector3], p: Vector3, acceleration: 
     return acceleration - away.scaled(over(mu, times(times(r, r), r)))
 
 
-def moved(sum_so_far: Vector3, share: tuple[Scalar, Scalar], e: Vector3, v: Vector3) -> Vector3:
-    """Return Σ + (α + β e eᵀ) v."""
+def add_displacement(sum_so_far: Vector3, share: tuple[Scalar, Scalar], e: Vector3, v: Vector3) -> Vector3:
+    """Return the sum Σ plus the part of a displacement v of one end: Σ + (α + β e eᵀ) v."""
     return sum_so_far + v.scaled(share[0]) + e.scaled(times(share[1], e.dot(v)))
 
 
-def resisting(mass: Scalar, share: tuple[Scalar, Scalar], e: Vector3, acceleration: Vector3) -> Vector3:
-    """Return −m (α + β e eᵀ) a."""
-    return -moved(ZERO, share, e, acceleration).scaled(mass)
+def inertia_force(mass: Scalar, share: tuple[Scalar, Scalar], e: Vector3, acceleration: Vector3) -> Vector3:
+    """Return the inertia force −m (α + β e eᵀ) a on one end."""
+    return -add_displacement(ZERO, share, e, acceleration).scaled(mass)

@@ -1,5 +1,4 @@
-"""Mode variables, which hold the outcome of comparisons in formulas of forces and drivers constant during an
-integration step.
+"""Mode variables: they fix the outcome of comparisons in formulas of forces and drivers during an integration step.
 
 Comparisons a < b, sign(a), step(a), |a|, min(a, b) and max(a, b) make a force jump or bend where their event indicator
 g (a − b, a) changes its sign. A formula with modes has g + 1e300 m in place of g, with a mode variable m that comes
@@ -12,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from core.model.formula.expression import names, substitute
+from core.model.formula.expression import names_in_formula, substitute
 from core.model.formula.nodes import Binary, Call, Name, Negative, Node, Number
 
 MODE_NAME = "mode "
@@ -23,7 +22,7 @@ ORDERED = {"<", "<=", ">", ">="}
 JUMPING = {"==", "!=", "floor", "ceil"}
 """Operators and functions that are discontinuous without a single event indicator, so they get no mode variable."""
 OWN = frozenset({"length", "rate"})
-"""Names that a force's law defines itself, different in each force."""
+"""Names that the law of a force defines for itself, so that they have another meaning in each force."""
 OF_FORCE = "own "
 """Prefix of such a name outside the law, followed by the quantity and the force."""
 MOST = 64
@@ -38,12 +37,12 @@ def has_unlocated_jumps(node: Node, constant: Collection[str]) -> bool:
     """
     match node:
         case Binary(operator, left, right):
-            jumps = operator in JUMPING and not names(node) <= set(constant)
+            jumps = operator in JUMPING and not names_in_formula(node) <= set(constant)
             return jumps or has_unlocated_jumps(left, constant) or has_unlocated_jumps(right, constant)
         case Negative(operand):
             return has_unlocated_jumps(operand, constant)
         case Call(function, arguments):
-            jumps = function in JUMPING and not names(node) <= set(constant)
+            jumps = function in JUMPING and not names_in_formula(node) <= set(constant)
             return jumps or any(has_unlocated_jumps(argument, constant) for argument in arguments)
     return False
 
@@ -62,28 +61,29 @@ class ModeVariables:
         self.beyond: set[Node] = set()
         """Event indicators without a mode variable, because there are more than `MOST`."""
         for node in nodes:
-            self.settled_derivative(node)
+            self.with_mode_variables(node)
         for force, law in (laws or {}).items():
-            self.settled_derivative(law, force)
+            self.with_mode_variables(law, force)
 
     @property
     def indicators(self) -> tuple[Node, ...]:
         """Return the event indicators in the order of the mode variables."""
         return tuple(self.numbers)
 
-    def settled_derivative(self, node: Node, force: str = "") -> Node:
-        """Return the formula with mode variables; force : name of the force whose law it is."""
+    def with_mode_variables(self, node: Node, force: str = "") -> Node:
+        """Return the formula with mode variables in place of its comparisons. force : name of the force whose law it
+        is."""
         match node:
             case Negative(operand):
-                return Negative(self.settled_derivative(operand, force))
+                return Negative(self.with_mode_variables(operand, force))
             case Binary(operator, left, right):
-                left, right = self.settled_derivative(left, force), self.settled_derivative(right, force)
+                left, right = self.with_mode_variables(left, force), self.with_mode_variables(right, force)
                 held = (
                     self._shifted_indicator(Binary("-", node.left, node.right), force) if operator in ORDERED else None
                 )
                 return Binary(operator, left, right) if held is None else Binary(operator, held, Number(0.0))
             case Call(function, arguments):
-                inner = Call(function, tuple(self.settled_derivative(argument, force) for argument in arguments))
+                inner = Call(function, tuple(self.with_mode_variables(argument, force) for argument in arguments))
                 return self._call_with_modes(node, inner, force)
         return node
 
@@ -106,9 +106,11 @@ class ModeVariables:
         """Return g + 1e300 m for an indicator g with mode variable m; None if it has none. Comparisons inside g stay as
         they are."""
         own, known = OWN if force else frozenset(), argument
-        if names(argument) <= self.constant - own or not names(argument).isdisjoint(OWN - self.constant - own):
+        if names_in_formula(argument) <= self.constant - own or not names_in_formula(argument).isdisjoint(
+            OWN - self.constant - own
+        ):
             return None
-        if not names(argument).isdisjoint(own):
+        if not names_in_formula(argument).isdisjoint(own):
             known = substitute(argument, {name: Name(f"{OF_FORCE}{name} {force}") for name in own})
         if known not in self.numbers and len(self.numbers) >= MOST:
             self.beyond.add(known)

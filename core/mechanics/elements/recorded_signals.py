@@ -13,15 +13,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import FileError, near_misses
-from core.files.followed_files import beside
-from core.files.regular_file import SIGNAL, content_of, fingerprint, status_of
+from core.errors import FileError, suggest_names
+from core.files.followed_files import resolve_document_path
+from core.files.regular_file import SIGNAL, fingerprint, read_content, read_status
 from core.model import Driver
-from core.model.units import Compound, compound
+from core.model.units import CompoundUnit, parse_compound_unit
 
 Array = NDArray[np.float64]
 SIGNAL_SUFFIXES = (".csv", ".txt", ".dat", ".t", ".sim")
-"""Usual suffixes of recorded signals; any text of columns is read."""
+"""Usual suffixes of files of recorded signals; any text file with columns is read."""
 NUMBERS = "Write one number per column, columns apart by semicolons, commas, tabs or blanks."
 LONGEST_LINE = 100_000
 """Maximum number of characters per line; a longer one means that the file is not a table."""
@@ -45,36 +45,36 @@ _UNITS = {
 """Alternative spellings of units."""
 
 
-def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
+def read_driver_columns(driver: Driver, origin: str) -> tuple[Array, Array]:
     """Return (times, values) of a driver's column. Raises FileError naming file, line and column."""
     path, names, numbers = _read_file(driver, origin)
     time, others = _time_and_signal_columns(names)
-    place = _column_of_driver(driver, names, others)
+    place = _find_driver_column(driver, names, others)
     if place is None:
         raise FileError(
-            f"The file has no column '{_wanted_column(driver)}'.",
+            f"The file has no column '{_wanted_column_name(driver)}'.",
             file=path,
             where=f"driver '{driver.name}', column",
-            remedy=near_misses(_wanted_column(driver), [names[k] for k in others]),
+            remedy=suggest_names(_wanted_column_name(driver), [names[k] for k in others]),
         )
     measured = (*LENGTHS, *ANGLES) if driver.joint else ()
-    times = numbers[:, time] * scale_of(names[time], TIMES, path)
-    return times, numbers[:, place] * scale_of(names[place], measured, path)
+    times = numbers[:, time] * column_scale(names[time], TIMES, path)
+    return times, numbers[:, place] * column_scale(names[place], measured, path)
 
 
-def signals_of(driver: Driver, origin: str) -> tuple[tuple[str, ...], str | None]:
+def read_signal_names(driver: Driver, origin: str) -> tuple[tuple[str, ...], str | None]:
     """Return (names of the signals in a driver's file, the one that the driver follows or None). Raises FileError."""
     _, names, _ = _read_file(driver, origin)
     others = _time_and_signal_columns(names)[1]
-    place = _column_of_driver(driver, names, others)
+    place = _find_driver_column(driver, names, others)
     return tuple(names[k] for k in others), None if place is None else names[place]
 
 
 def _read_file(driver: Driver, origin: str) -> tuple[str, tuple[str, ...], Array]:
     """Return path, column names and numbers of a driver's file."""
-    path = beside(driver.file, origin)
+    path = resolve_document_path(driver.file, origin)
     try:
-        return path, *table_of(path)
+        return path, *read_table(path)
     except FileError as error:
         raise error.at(where=f"driver '{driver.name}', file") from None
 
@@ -85,44 +85,44 @@ def _time_and_signal_columns(names: Sequence[str]) -> tuple[int, list[int]]:
     return time, [k for k in range(len(names)) if k != time]
 
 
-def _wanted_column(driver: Driver) -> str:
+def _wanted_column_name(driver: Driver) -> str:
     return driver.column or driver.joint or driver.sensor
 
 
-def _column_of_driver(driver: Driver, names: Sequence[str], others: Sequence[int]) -> int | None:
+def _find_driver_column(driver: Driver, names: Sequence[str], signal_columns: Sequence[int]) -> int | None:
     """Return the column of a driver: the named one, or the only one; None if it is missing."""
-    wanted = _wanted_column(driver)
-    called = {k: (names[k], name_and_unit(names[k])[0]) for k in others}
-    place = next((k for k in others if {wanted, f"{wanted}.q"} & set(called[k])), None)
-    return others[0] if place is None and not driver.column and len(others) == 1 else place
+    wanted = _wanted_column_name(driver)
+    called = {k: (names[k], split_name_and_unit(names[k])[0]) for k in signal_columns}
+    place = next((k for k in signal_columns if {wanted, f"{wanted}.q"} & set(called[k])), None)
+    return signal_columns[0] if place is None and not driver.column and len(signal_columns) == 1 else place
 
 
-def table_of(path: str) -> tuple[tuple[str, ...], Array]:
+def read_table(path: str) -> tuple[tuple[str, ...], Array]:
     """Return (column names, (n, columns)) of a CSV or SIMNON file. Raises FileError naming the line."""
-    status_of(path, SIGNAL)  # raises the message about what is no file
-    return _parsed_table(path, fingerprint(path, SIGNAL))
+    read_status(path, SIGNAL)  # raises the message about what is no file
+    return _parse_table(path, fingerprint(path, SIGNAL))
 
 
 @lru_cache(maxsize=16)
-def _parsed_table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
-    """Parse a file into (column names, (n, columns)). Comments begin with %, # or, as in SIMNON, one quotation mark;
-    one of them may name the columns: " t q1 q2. Of several lines before the numbers the one that names the time is
-    used, else the first."""
+def _parse_table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
+    """Parse a file into (column names, (n, columns)). Comments begin with %, # or, as in SIMNON, one quotation mark; a
+    comment may contain the column names: " t q1 q2. If several lines precede the numbers, the one with the name of the
+    time is used, otherwise the first."""
     heads: list[tuple[str, ...]] = []
     simnon = False
     rows: array[float] = array("d")
     width = 0
     problem: FileError | None = None
-    for number, line in enumerate(_text_of_file(path).splitlines(), 1):
+    for number, line in enumerate(_read_text(path).splitlines(), 1):
         if len(line) > LONGEST_LINE:
             raise FileError(
                 f"This line has more than {LONGEST_LINE} characters.", file=path, line=number, remedy=NUMBERS
             )
         comment = line.lstrip().startswith(("%", "#")) or (line.lstrip().startswith('"') and line.count('"') == 1)
-        cells = _cells(line.lstrip().lstrip('%#"').strip() if comment else line.strip())
+        cells = _split_cells(line.lstrip().lstrip('%#"').strip() if comment else line.strip())
         if not cells or (comment and rows):
             continue
-        row, wrong = _numbers_of_row(cells)
+        row, wrong = _parse_row(cells)
         if comment or wrong:
             if not comment and row:  # a row that begins as one of numbers
                 problem = FileError(
@@ -142,7 +142,7 @@ def _parsed_table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
             continue
         if rows and len(row) != width:
             raise FileError(
-                f"This line has {len(row)} numbers, the lines before have {width}.",
+                f"This line has {len(row)} numbers, but the lines before it have {width}.",
                 file=path,
                 line=number,
                 remedy=NUMBERS,
@@ -159,10 +159,9 @@ def _parsed_table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
     return _column_names(heads, width), np.array(rows).reshape(-1, width)
 
 
-def _check_commas(heads: Sequence[tuple[str, ...]], width: int, path: str) -> None:
-    """Refuse rows with twice as many numbers as names, in which decimal commas were read as separators. Raises
-    FileError."""
-    counts = {len(head) for head in heads}
+def _check_commas(header_lines: Sequence[tuple[str, ...]], width: int, path: str) -> None:
+    """Raise FileError for rows with twice as many numbers as names, in which decimal commas were read as separators."""
+    counts = {len(head) for head in header_lines}
     if counts and width not in counts and any(width == 2 * count for count in counts):
         raise FileError(
             f"Rows have {width} numbers separated by commas, but only {width // 2} columns are named; "
@@ -172,9 +171,9 @@ def _check_commas(heads: Sequence[tuple[str, ...]], width: int, path: str) -> No
         )
 
 
-def _column_names(heads: Sequence[tuple[str, ...]], count: int) -> tuple[str, ...]:
+def _column_names(header_lines: Sequence[tuple[str, ...]], count: int) -> tuple[str, ...]:
     """Return the names of a number of columns from the lines before the numbers."""
-    fitting = [head for head in heads if len(head) == count]
+    fitting = [head for head in header_lines if len(head) == count]
     timed = [head for head in fitting if any(map(_is_time, head))]
     if not fitting:
         return ("time", *(f"column{k}" for k in range(2, count + 1)))
@@ -187,7 +186,7 @@ def _column_names(heads: Sequence[tuple[str, ...]], count: int) -> tuple[str, ..
 
 
 def _is_time(name: str) -> bool:
-    return name_and_unit(name)[0].lower() in _TIME
+    return split_name_and_unit(name)[0].lower() in _TIME
 
 
 def _is_unit(text: str) -> bool:
@@ -202,22 +201,22 @@ def _is_other_unit(text: str) -> bool:
     return found is not None and found.factor != 1.0
 
 
-def name_and_unit(name: str) -> tuple[str, str]:
+def split_name_and_unit(name: str) -> tuple[str, str]:
     """Split a column name "angle [deg]", "angle (deg)" or "t_ms" into (name, unit)."""
     found = _WITH_UNIT.match(name.strip()) or _TIME_WITH_UNIT.match(name.strip())
     return (found[1], found[2].strip()) if found else (name.strip(), "")
 
 
-def name_without_unit(name: str, known: Collection[str]) -> str:
+def strip_unit(name: str, known_names: Collection[str]) -> str:
     """Return the name of a column "angle [deg]" or "angle_deg" without its unit; a known name stays as it is."""
-    if name in known:
+    if name in known_names:
         return name
-    plain, unit = name_and_unit(name)
+    plain, unit = split_name_and_unit(name)
     ended = _ENDED_BY_UNIT.match(plain)
     return plain[: ended.start(1) - 1] if ended and not unit else plain
 
 
-def factor_of(unit: str, file: str, column: str) -> float:
+def unit_factor(unit: str, file: str, column: str) -> float:
     """Return the SI value of a unit. Raises FileError for an unknown unit."""
     found = _compound_unit("rad" if unit in _NO_UNIT else unit)
     if found is None:
@@ -230,23 +229,23 @@ def factor_of(unit: str, file: str, column: str) -> float:
     return found.factor
 
 
-def _compound_unit(unit: str) -> Compound | None:
-    return compound(_UNITS.get(unit.lower(), unit).replace("²", "^2"))
+def _compound_unit(unit: str) -> CompoundUnit | None:
+    return parse_compound_unit(_UNITS.get(unit.lower(), unit).replace("²", "^2"))
 
 
-def scale_of(name: str, measured: Collection[tuple[int, int, int, int]], file: str) -> float:
+def column_scale(name: str, dimensions: Collection[tuple[int, int, int, int]], file: str) -> float:
     """Return the factor from a column to SI. Raises FileError for a unit of another dimension.
 
-    measured : what it may measure, as powers of (kg, m, s, rad); anything if there are none
+    dimensions : what it may measure, as powers of (kg, m, s, rad); anything if there are none
     """
-    unit = name_and_unit(name)[1]
+    unit = split_name_and_unit(name)[1]
     ended = _ENDED_BY_UNIT.match(name)
-    if not unit and ended and measured != TIMES:
+    if not unit and ended and dimensions != TIMES:
         unit = ended[1]
-    factor, found = factor_of(unit, file, name), _compound_unit(unit)
-    if found is not None and measured and found.powers not in measured:
+    factor, found = unit_factor(unit, file, name), _compound_unit(unit)
+    if found is not None and dimensions and found.powers not in dimensions:
         words = ((TIMES, "a time"), (LENGTHS, "a length"), (ANGLES, "an angle"))
-        what = next((word for powers, word in words if measured == powers), "an angle or a length")
+        what = next((word for powers, word in words if dimensions == powers), "an angle or a length")
         raise FileError(
             f"'{unit}' is not a unit of {what}.",
             file=file,
@@ -256,14 +255,14 @@ def scale_of(name: str, measured: Collection[tuple[int, int, int, int]], file: s
     return factor
 
 
-def _text_of_file(path: str) -> str:
+def _read_text(path: str) -> str:
     """Read a file as text in any Unicode encoding. Raises FileError."""
-    data = content_of(path, SIGNAL)
+    data = read_content(path, SIGNAL)
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return data.decode("utf-16" if wide else "utf-8-sig", errors="replace")
 
 
-def _numbers_of_row(cells: Sequence[str]) -> tuple[list[float], int]:
+def _parse_row(cells: Sequence[str]) -> tuple[list[float], int]:
     """Return the numbers of a row, and the first column (from 1) that is not a number; 0 if all are."""
     row: list[float] = []
     for k, cell in enumerate(cells, 1):
@@ -276,7 +275,7 @@ def _numbers_of_row(cells: Sequence[str]) -> tuple[list[float], int]:
     return row, 0
 
 
-def _cells(line: str) -> list[str]:
+def _split_cells(line: str) -> list[str]:
     """Split a line into cells separated by semicolons, tabs (numbers may then have a decimal comma), commas or
     blanks."""
     for mark in (";", "\t", ","):

@@ -1,4 +1,4 @@
-"""Resolution of the document's names and values on a machine: places, sensors, coordinates, states, formulas."""
+"""Resolution of the document's names and values on a machine: frames, sensors, coordinates, states, formulas."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from core.errors import ExpressionError, ModelError, near_misses
-from core.joints.kind import coordinates_of
-from core.mechanics.dry_friction import DryFriction, friction_of, is_controlled, owner
+from core.errors import ExpressionError, ModelError, suggest_names
+from core.joints.kind import measure_joint_coordinates
+from core.mechanics.dry_friction import DryFriction, friction_of, is_controlled, owner_name
 from core.mechanics.elements.force_state import End
 from core.mechanics.elements.mode_variables import ModeVariables
-from core.mechanics.elements.sensors import RelativeMeasure, Sensor, Share, measurement
-from core.mechanics.elements.turn_counters import TurnCounter, formulas_of_forces
+from core.mechanics.elements.sensors import RelativeMeasure, Sensor, SignedMeasure, evaluate_measure
+from core.mechanics.elements.turn_counters import TurnCounter, force_formulas
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.multibody.number_reader import Numbers
 from core.mechanics.multibody.tree_of_model import Machine
-from core.mechanics.tree import Place
+from core.mechanics.tree import LinkFrame
 from core.model import WORLD, Force, Joint, Model
 from core.model import Sensor as DocumentSensor
-from core.model.formula.expression import Node, evaluate, names, parse
-from core.model.signals import component
-from core.numerics.spatial.rotation import normalised
+from core.model.formula.expression import Node, evaluate, names_in_formula, parse
+from core.model.signals import component_name
+from core.numerics.spatial.rotation import unit_vector
 from core.numerics.spatial.scalar import Scalar
 from core.numerics.spatial.vector import Vector3
 
@@ -38,9 +38,9 @@ class Formula(NamedTuple):
         return float(result) if isinstance(result, int | float) else result
 
 
-def formula_of(node: Node) -> Formula:
-    """Return the step of a formula."""
-    return Formula(node, tuple(sorted(names(node))))
+def build_formula(node: Node) -> Formula:
+    """Convert the syntax tree of a formula to a step of a recursion."""
+    return Formula(node, tuple(sorted(names_in_formula(node))))
 
 
 class LocatedFormula:
@@ -68,7 +68,7 @@ Reader = Callable[[KinematicState], Any]
 
 
 class Resolver:
-    """Model on one of its machines (links merged, or every body a separate link).
+    """Names of a model resolved on one of its machines (bodies merged into links, or each body a link of its own).
 
     states, turn_counters : where in x the states of force elements begin, and angles that count turns are, by name
     """
@@ -87,21 +87,21 @@ class Resolver:
 
     # ----------------------------------------------------------------------------------------------- places
 
-    def place(self, name: str) -> Place:
-        """Return the place of a body or frame; empty: world."""
+    def link_frame(self, name: str) -> LinkFrame:
+        """Return the frame of a body or frame by its name, on the link that carries it; an empty name is the world."""
         return self.machine.frames[name or WORLD]
 
     def end(self, name: str) -> End:
         """Return the end of a force: a frame, or a junction."""
-        return self.junctions[name] if name in self.junctions else self.place(name)
+        return self.junctions[name] if name in self.junctions else self.link_frame(name)
 
     def joint_link(self, name: str) -> int | None:
         """Return the link that a tree joint moves; None for other joints."""
         return self.machine.carried.get(name)
 
-    def single(self, joint: str, where: str) -> Joint:
+    def single_coordinate_joint(self, joint: str, where: str) -> Joint:
         """Return a joint that must have one coordinate. Raises ModelError for others."""
-        found = self.machine.member(joint)
+        found = self.machine.find_joint(joint)
         if found.info.nq != 1:
             raise ModelError(
                 f"'{joint}' has {found.info.nq} coordinates, not one.",
@@ -115,18 +115,18 @@ class Resolver:
     @cached_property
     def sensors(self) -> dict[str, Sensor]:
         """Return all sensors that measure motion."""
-        return {s.name: self._sensor_from_document(s) for s in self.model.sensors if s.info.of_frames}
+        return {s.name: self._sensor_from_document(s) for s in self.model.sensors if s.info.is_between_frames}
 
     def _sensor_from_document(self, sensor: DocumentSensor) -> Sensor:
         where = f"sensor '{sensor.name}'"
-        if not sensor.info.geometric:
-            a, b, resolve = map(self.place, (sensor.a, sensor.b, sensor.resolve))
+        if not sensor.info.is_geometric:
+            a, b, resolve = map(self.link_frame, (sensor.a, sensor.b, sensor.resolve))
             return Sensor(sensor.name, sensor.info, a=a, b=b, resolve=resolve)
         shares, offset, sign, seen = [], 0.0, 1.0, [sensor.name]
         current: DocumentSensor | None = sensor
         table = {s.name: s for s in self.model.sensors}
         while current is not None:
-            shares.append(Share(sign, self._relative_measure(current)))
+            shares.append(SignedMeasure(sign, self._relative_measure(current)))
             offset = offset + sign * self.numbers.scalar(current.offset, f"{where}, offset")
             sign, previous = -sign, current
             current = table.get(current.minus) if current.minus else None
@@ -138,7 +138,7 @@ class Resolver:
                 )
             if current is not None and current.name in seen:
                 raise ModelError(
-                    "The subtractions of sensors form a cycle.",
+                    "The sensors are subtracted from each other in a cycle.",
                     where=f"{where}, minus",
                     remedy="Remove 'minus' from one of the sensors.",
                 )
@@ -148,16 +148,16 @@ class Resolver:
     def _relative_measure(self, sensor: DocumentSensor) -> RelativeMeasure:
         where = f"sensor '{sensor.name}'"
         axes = [
-            normalised(self.numbers.vector(getattr(sensor, field), f"{where}, {field}"))
+            unit_vector(self.numbers.vector(getattr(sensor, field), f"{where}, {field}"))
             if field in sensor.info.uses
             else Vector3(0.0, 0.0, 1.0)
             for field in ("axis", "axis_b")
         ]
         if sensor.info.measure is None:
             raise ModelError(f"A sensor of kind {sensor.kind} does not measure a pose.", where=where)
-        return RelativeMeasure(sensor.info.measure, self.place(sensor.a), self.place(sensor.b), *axes)
+        return RelativeMeasure(sensor.info.measure, self.link_frame(sensor.a), self.link_frame(sensor.b), *axes)
 
-    def sensor_of_signal(self, name: str) -> tuple[str | None, int, bool]:
+    def find_sensor_signal(self, name: str) -> tuple[str | None, int, bool]:
         """Return (sensor, component, True for its rate) of a signal's name; sensor None if the name is not a
         sensor's."""
         return self._sensor_signals.get(name, (None, 0, False))
@@ -167,7 +167,7 @@ class Resolver:
         found: dict[str, tuple[str | None, int, bool]] = {}
         for sensor in self.model.sensors:
             for k, suffix in enumerate(sensor.info.components):
-                value = component(sensor.name, suffix)
+                value = component_name(sensor.name, suffix)
                 found[value] = sensor.name, k, False
                 found[f"{value}.rate"] = sensor.name, k, True
         return found
@@ -181,18 +181,20 @@ class Resolver:
         for joint in self.machine.members:
             link, law = self.joint_link(joint.name), self.machine.laws.get(joint.name)
             for k, suffix in enumerate(joint.info.coordinates):
-                reader = _measured_value(self.measure_of_joint(joint.name), k) if law else _own_coordinate(link, k)
-                name = component(joint.name, suffix)
+                reader = (
+                    _measured_value_reader(self.measure_of_joint(joint.name), k) if law else _coordinate_reader(link, k)
+                )
+                name = component_name(joint.name, suffix)
                 found[name] = found[f"{name}.q"] = reader
             for k, suffix in enumerate(joint.info.speeds):
-                reader = _measured_rate(self.measure_of_joint(joint.name), k) if law else _own_speed(link, k)
-                found[f"{component(joint.name, suffix)}.v"] = reader
+                reader = _measured_rate_reader(self.measure_of_joint(joint.name), k) if law else _speed_reader(link, k)
+                found[f"{component_name(joint.name, suffix)}.v"] = reader
         return found
 
     def measure_of_joint(self, name: str) -> RelativeMeasure:
         """Return the relative measure of a cut joint."""
         law, a, b = self.machine.laws[name]
-        return RelativeMeasure(coordinates_of, a, b, law)
+        return RelativeMeasure(measure_joint_coordinates, a, b, law)
 
     def coordinate_index(self, joint: Joint, coordinate: str, where: str) -> int:
         """Return the index of the joint's speed that a `coordinate` field names. Raises ModelError."""
@@ -210,27 +212,27 @@ class Resolver:
             return joint.info.speeds.index(coordinate)
         if joint.info.nq == joint.info.nv and coordinate in names:
             return list(names).index(coordinate)
-        remedy = f"Choose one of {', '.join(words)}." if not coordinate else near_misses(coordinate, words)
+        remedy = f"Choose one of {', '.join(words)}." if not coordinate else suggest_names(coordinate, words)
         raise ModelError(f"The coordinate of '{joint.name}' is not specified.", where=where, remedy=remedy)
 
     # --------------------------------------------------------------------------------- formulas and states
 
-    def counted(self, angle: str) -> int | None:
+    def turn_counter_index(self, angle: str) -> int | None:
         """Return the index in x of an angle that counts turns; None for other angles."""
         return self.turn_counters[angle][0] if angle in self.turn_counters else None
 
-    def term(self, value: Value, where: str, force: str = "") -> Any:
+    def read_term(self, value: Value, where: str, force: str = "") -> Any:
         """Return a number, or a formula of signals; force : name of the force whose law it is."""
         if not isinstance(value, str):
             return float(value)
         node = parse(value)
-        if names(node) <= set(self.numbers.values):
+        if names_in_formula(node) <= set(self.numbers.values):
             return self.numbers.scalar(value, where)
-        return LocatedFormula(formula_of(self.mode_variables.settled_derivative(node, force)), where)
+        return LocatedFormula(build_formula(self.mode_variables.with_mode_variables(node, force)), where)
 
     def friction(self, element: Joint | Force) -> DryFriction:
         """Return the dry friction of a joint or a clutch; its levels may be formulas."""
-        return friction_of(element, self.term, owner(element))
+        return friction_of(element, self.read_term, owner_name(element))
 
     def is_controlled(self, element: Joint | Force) -> bool:
         """Return True if the friction is a formula of time or state, as in a brake or an actuated clutch."""
@@ -241,24 +243,24 @@ class Resolver:
         """Return the mode variables of the formulas of forces and drivers."""
         texts = [driver.function for driver in self.model.drivers if isinstance(driver.function, str)]
         laws = {force.name: parse(force.law) for force in self.model.forces if isinstance(force.law, str)}
-        return ModeVariables(map(parse, [*formulas_of_forces(self.model), *texts]), self.numbers.values, laws)
+        return ModeVariables(map(parse, [*force_formulas(self.model), *texts]), self.numbers.values, laws)
 
 
-def _own_coordinate(link: int | None, k: int) -> Reader:
+def _coordinate_reader(link: int | None, k: int) -> Reader:
     return lambda kinematics: kinematics.coordinates[link][k]  # type: ignore[index]
 
 
-def _own_speed(link: int | None, k: int) -> Reader:
+def _speed_reader(link: int | None, k: int) -> Reader:
     return lambda kinematics: kinematics.speeds[link][k]  # type: ignore[index]
 
 
-def _measured_value(measure: RelativeMeasure, k: int) -> Reader:
-    return lambda kinematics: measurement(measure, kinematics)[0].values[k]
+def _measured_value_reader(measure: RelativeMeasure, k: int) -> Reader:
+    return lambda kinematics: evaluate_measure(measure, kinematics)[0].values[k]
 
 
-def _measured_rate(measure: RelativeMeasure, k: int) -> Reader:
+def _measured_rate_reader(measure: RelativeMeasure, k: int) -> Reader:
     def read(kinematics: KinematicState) -> Any:
-        measured, motion = measurement(measure, kinematics)
+        measured, motion = evaluate_measure(measure, kinematics)
         return kinematics.run(_power_of_wrench, measured.wrenches[k], motion)
 
     return read

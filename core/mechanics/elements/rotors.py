@@ -12,12 +12,12 @@ from typing import Any
 from core.later import dataclass
 from core.mechanics.elements.force_state import Loads
 from core.mechanics.elements.forces.along_one import wrench_against_growth
-from core.mechanics.elements.sensors import RelativeMeasure, measurement
+from core.mechanics.elements.sensors import RelativeMeasure, evaluate_measure
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import jacobian
-from core.mechanics.tree import Place, Scalars
+from core.mechanics.tree import LinkFrame, Scalars
 from core.numerics.spatial.pose import Pose
-from core.numerics.spatial.relative_measures import rate
+from core.numerics.spatial.relative_measures import measure_rate
 from core.numerics.spatial.rotation import IDENTITY as NO_ROTATION
 from core.numerics.spatial.scalar import Scalar, all_zero, plus, times, total
 from core.numerics.spatial.vector import Force, Motion, Vector3
@@ -36,24 +36,25 @@ class Rotor:
     def inertia(self, kinematics: KinematicState, loads: Loads) -> None:
         """Add the inertia force between the joint's frames to the loads: −J q̈, for a free joint −J (q̈ + ω × v)."""
         run, (a, b) = kinematics.run, (self.measure.a, self.measure.b)
-        measured, V_ab = measurement(self.measure, kinematics)
+        measured, V_ab = evaluate_measure(self.measure, kinematics)
         X_b = kinematics.frame(b)
-        (_, A_a), (V_b, A_b) = (kinematics.spatial(place, X_b.position) for place in (a, b))
-        speeds = tuple(run(rate, wrench, V_ab) for wrench in measured.wrenches)
-        own = run(own_acceleration, self.measure.axis, X_b, measured.values, speeds, (A_a, A_b), (V_b, V_ab))
-        along = [run(rate, wrench, own) for wrench in measured.wrenches]
+        (_, A_a), (V_b, A_b) = (kinematics.spatial_motion(place, X_b.position) for place in (a, b))
+        speeds = tuple(run(measure_rate, wrench, V_ab) for wrench in measured.wrenches)
+        own = run(joint_acceleration, self.measure.axis, X_b, measured.values, speeds, (A_a, A_b), (V_b, V_ab))
+        along = [run(measure_rate, wrench, own) for wrench in measured.wrenches]
         if self.measure.axis.carried((0.0,) * len(speeds)) is not None:
             along = [
-                run(plus, x, turned) for x, turned in zip(along, run(carried, self.measure.axis, speeds), strict=True)
+                run(plus, x, turned)
+                for x, turned in zip(along, run(convective_acceleration, self.measure.axis, speeds), strict=True)
             ]
         for wrench, acceleration in zip(measured.wrenches, along, strict=True):
             force = run(times, self.mass, acceleration)
-            loads.between(a, b, X_b.position, run(wrench_against_growth, wrench, 1.0, force))
+            loads.add_wrench_pair(a, b, X_b.position, run(wrench_against_growth, wrench, 1.0, force))
 
     def columns(self, kinematics: KinematicState) -> list[Scalars]:
         """Return w, one column per speed of the machine."""
         run, (a, b) = kinematics.run, (self.measure.a, self.measure.b)
-        wrenches = measurement(self.measure, kinematics)[0].wrenches
+        wrenches = evaluate_measure(self.measure, kinematics)[0].wrenches
         p_b = kinematics.frame(b).position
         of_a, of_b = (_columns_at(kinematics, place, p_b) for place in (a, b))
         nothing = (0.0,) * len(wrenches)
@@ -64,16 +65,16 @@ class Rotor:
 
     def energy(self, kinematics: KinematicState) -> tuple[Scalar, Scalar]:
         """Return (kinetic ½ J q̇², potential 0), J."""
-        measured, V_ab = measurement(self.measure, kinematics)
-        return kinematics.run(kinetic_of, self.mass, measured.wrenches, V_ab), 0.0
+        measured, V_ab = evaluate_measure(self.measure, kinematics)
+        return kinematics.run(kinetic_energy, self.mass, measured.wrenches, V_ab), 0.0
 
 
-def _columns_at(kinematics: KinematicState, place: Place, p: Vector3) -> list[tuple[Scalar, ...]]:
+def _columns_at(kinematics: KinematicState, frame: LinkFrame, p: Vector3) -> list[tuple[Scalar, ...]]:
     """Return [ω; v] that each speed gives a frame's link at the world point p."""
-    if place.link < 0:
+    if frame.link < 0:
         return [(0.0,) * 6] * kinematics.tree.nv
-    at = kinematics.run(point_in_link, kinematics.poses[place.link], p)
-    rows = jacobian(kinematics.tree, kinematics.q, place.link, Pose(NO_ROTATION, at), kinematics.run)
+    at = kinematics.run(point_in_link, kinematics.poses[frame.link], p)
+    rows = jacobian(kinematics.tree, kinematics.q, frame.link, Pose(NO_ROTATION, at), kinematics.run)
     return [tuple(row[k] for row in rows) for k in range(kinematics.tree.nv)]
 
 
@@ -88,21 +89,21 @@ def read(wrenches: tuple[Force, ...], of_a: Scalars, of_b: Scalars) -> tuple[Sca
     return tuple((V_b - V_a).dot(wrench) for wrench in wrenches)
 
 
-def carried(law: Any, v: Scalars) -> Scalars:
-    """Return the acceleration in addition to v̇; see `JointKind.carried`."""
+def convective_acceleration(law: Any, v: Scalars) -> Scalars:
+    """Return the acceleration that is added to v̇ because the joint's axes rotate; see `JointKind.carried`."""
     return tuple(law.carried(v))
 
 
-def own_acceleration(
+def joint_acceleration(
     law: Any, X_b: Pose, q: Scalars, v: Scalars, changes: tuple[Motion, Motion], motions: tuple[Motion, Motion]
 ) -> Motion:
-    """Return S q̈ = A_b − A_a − Ṡ q̇ − V_b × V_ab, about b's origin in world axes."""
+    """Return the joint's acceleration S q̈ = A_b − A_a − Ṡ q̇ − V_b × V_ab, about b's origin in world axes."""
     (A_a, A_b), (V_b, V_ab), bias = changes, motions, law.bias(q, v)
     turning = Motion(X_b.rotation.act(bias.angular), X_b.rotation.act(bias.linear))
     return A_b - A_a - turning - V_b.cross(V_ab)
 
 
-def kinetic_of(mass: Scalar, wrenches: tuple[Force, ...], V_ab: Motion) -> Scalar:
+def kinetic_energy(mass: Scalar, wrenches: tuple[Force, ...], V_ab: Motion) -> Scalar:
     """Return ½ J Σ q̇²."""
     speeds = [V_ab.dot(wrench) for wrench in wrenches]
     return times(0.5, times(mass, total(times(x, x) for x in speeds)))

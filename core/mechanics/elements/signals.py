@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from core.errors import ExpressionError
-from core.mechanics.elements.element_reader import Elements
+from core.mechanics.elements.element_reader import MachineElements
 from core.mechanics.elements.mode_variables import MODE_NAME
-from core.mechanics.elements.sensors import measurement, readings_of
+from core.mechanics.elements.sensors import evaluate_measure, values_and_rates
 from core.mechanics.kinematic_state import KinematicState
 from core.model.signals import TIME
-from core.numerics.spatial.relative_measures import rate
-from core.numerics.spatial.rotation import unwrapped_near
+from core.numerics.spatial.relative_measures import measure_rate
+from core.numerics.spatial.rotation import unwrap_near
 from core.numerics.spatial.scalar import Scalar
 
 
-class Signals:
+class SignalValues:
     """Values of names at a state: time, parameters, sensors and their rates, coordinates and speeds."""
 
     def __init__(
         self,
-        elements: Elements,
+        elements: MachineElements,
         parameters: Mapping[str, Scalar],
         kinematics: KinematicState,
         t: Sequence[Scalar] = (0.0,),
@@ -33,19 +33,19 @@ class Signals:
     def __call__(self, name: str) -> Scalar:
         """Return the value of a name. Raises ExpressionError if it is unknown when forces are computed."""
         if name not in self._known:
-            self._known[name] = self._value(name)
+            self._known[name] = self._find_value(name)
         return self._known[name]
 
-    def angle(self, name: str) -> tuple[Scalar, Scalar]:
+    def counted_angle(self, name: str) -> tuple[Scalar, Scalar]:
         """Return an angle that counts turns, as measured, and its rate."""
-        sensor, component, _ = self.elements.sensor_of_signal(name)
+        sensor, component, _ = self.elements.find_sensor_signal(name)
         if sensor is not None:
             return self._sensor_value(sensor, component, False), self._sensor_value(sensor, component, True)
         each = self.elements.turn_counters[name][1]
-        measured, motion = measurement(self.elements.measure_of_joint(each.joint), self.kinematics)
-        return measured.values[each.k], self.kinematics.run(rate, measured.wrenches[each.k], motion)
+        measured, motion = evaluate_measure(self.elements.measure_of_joint(each.joint), self.kinematics)
+        return measured.values[each.k], self.kinematics.run(measure_rate, measured.wrenches[each.k], motion)
 
-    def _value(self, name: str) -> Scalar:
+    def _find_value(self, name: str) -> Scalar:
         if name in TIME:
             return self.t[0]
         if name.startswith(MODE_NAME):
@@ -56,8 +56,8 @@ class Signals:
         plain = name.removesuffix(".q")
         if plain in self.elements.turn_counters and self.x:
             state = self.x[self.elements.turn_counters[plain][0]]
-            return self.kinematics.run(unwrapped_near, state, self.angle(plain)[0])
-        sensor, component, of_rate = self.elements.sensor_of_signal(name)
+            return self.kinematics.run(unwrap_near, state, self.counted_angle(plain)[0])
+        sensor, component, of_rate = self.elements.find_sensor_signal(name)
         if sensor is not None:
             return self._sensor_value(sensor, component, of_rate)
         found = self.elements.coordinates.get(name)
@@ -70,11 +70,11 @@ class Signals:
 
     def _sensor_value(self, name: str, component: int, of_rate: bool) -> Scalar:
         sensor = self.elements.sensors.get(name)
-        if sensor is None or not sensor.info.of_state or (of_rate and not sensor.info.geometric):
+        if sensor is None or not sensor.info.is_function_of_state or (of_rate and not sensor.info.is_geometric):
             raise ExpressionError(
                 f"The {'rate' if of_rate else 'value'} of sensor '{name}' depends on accelerations, so no "
                 "force can depend on it.",
                 remedy="Let the formula use positions, speeds and time.",
             )
-        values, rates = readings_of(sensor, self.kinematics)
+        values, rates = values_and_rates(sensor, self.kinematics)
         return (rates if of_rate else values)[component]

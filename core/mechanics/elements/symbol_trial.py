@@ -11,31 +11,34 @@ from typing import Any
 from core.kinds import KindError
 from core.mechanics.multibody.number_reader import Numbers
 from core.model import Constraint, Force
-from core.model.declared_numbers import value_of
+from core.model.declared_numbers import quantity_value
 
 
 @cache
-def named(*names: str) -> type[Any]:
+def named_tuple_type(*names: str) -> type[Any]:
     """Return a named-tuple class with the given field names."""
     return namedtuple("Numbers", names)
 
 
-def numbers_of(element: Force | Constraint, where: str, numbers: Numbers) -> Any:
+def read_numbers(element: Force | Constraint, where: str, numbers: Numbers) -> Any:
     """Return an element's values of its kind's `numbers`, as a named tuple in SI. Raises ModelError."""
     declared = element.info.numbers
-    values = (numbers.scalar(value_of(each, element.settings), f"{where}, settings {each.name}") for each in declared)
-    return named(*(each.name for each in declared))(*values)
+    values = (
+        numbers.scalar(quantity_value(each, element.settings), f"{where}, settings {each.name}") for each in declared
+    )
+    return named_tuple_type(*(each.name for each in declared))(*values)
 
 
-def symbols(*names: str) -> Any:
+def named_symbols(*names: str) -> Any:
     """Return a named tuple of symbols."""
     import casadi as ca  # documents know the kinds, and are read without it
 
-    return named(*names)(*map(ca.SX.sym, names))
+    return named_tuple_type(*names)(*map(ca.SX.sym, names))
 
 
-def tried(kind: type[Any], member: str, count: int, *arguments: Any) -> None:
-    """Raise KindError, which names kind and member, unless a static function of symbols returns `count` scalars."""
+def check_member(kind: type[Any], member: str, count: int, *arguments: Any) -> None:
+    """Check that a static function of a user-defined kind, called with symbols, returns `count` scalars. Raises
+    KindError with kind and member."""
     refused = f"The kind '{kind.name}' is refused: its '{member}'"
     try:
         found = getattr(kind, member)(*arguments)

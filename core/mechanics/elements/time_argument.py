@@ -1,5 +1,4 @@
-"""Time argument of symbolic functions: t, the value, rate and second rate of every recorded signal at t, mode
-variables.
+"""Time argument of symbolic functions: t; value, rate and second rate of every recorded signal at t; mode variables.
 
 Recorded signals (tables and files of drivers) are cubic splines through their points; before the first and after the
 last point they are held. They are evaluated outside the trace, so that tables cost a trace nothing.
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from core.errors import ModelError
 from core.later import dataclass
-from core.mechanics.elements.recorded_signals import columns_of
+from core.mechanics.elements.recorded_signals import read_driver_columns
 from core.mechanics.multibody.number_reader import Numbers
 from core.model import Driver, Model
 
@@ -35,7 +34,7 @@ class Splines(NamedTuple):
     """Number of mode variables (`core.mechanics.elements.mode_variables`), zeros after the signals."""
 
 
-def splines_of(tables: Sequence[tuple[Array, Array]], modes: int = 0) -> Splines:
+def build_splines(tables: Sequence[tuple[Array, Array]], modes: int = 0) -> Splines:
     """Return cubic splines (not-a-knot; parabola or line through fewer points)."""
     first, times, rows = [0], [np.zeros(0)], [np.zeros((0, 4))]
     for t, values in tables:
@@ -84,12 +83,12 @@ class Clock:
 
     def splines(self, values: Mapping[str, Any]) -> Splines:
         """Return the splines at parameter values. Raises ModelError for an unusable table, FileError for a file."""
-        return splines_of([self._table(driver, values) for driver in self.drivers], self.modes)
+        return build_splines([self._read_table(driver, values) for driver in self.drivers], self.modes)
 
-    def _table(self, driver: Driver, values: Mapping[str, Any]) -> tuple[Array, Array]:
+    def _read_table(self, driver: Driver, values: Mapping[str, Any]) -> tuple[Array, Array]:
         where = f"driver '{driver.name}'"
         if driver.file:
-            t, y = columns_of(driver, self.origin)
+            t, y = read_driver_columns(driver, self.origin)
         else:
             read = Numbers(values).scalar
             t, y = (
@@ -112,7 +111,7 @@ class Clock:
         return t, y
 
 
-def finite_times(t: Any) -> Array:
+def check_times(t: Any) -> Array:
     """Return times as an array. Raises ModelError unless all are finite numbers."""
     if isinstance(t, str | bool) or t is None:
         found = np.array(np.nan)
@@ -126,9 +125,9 @@ def finite_times(t: Any) -> Array:
     return found
 
 
-def at_times(splines: Splines, t: Any) -> Array:
+def evaluate_time_argument(splines: Splines, t: Any) -> Array:
     """Return the time argument (…, 1 + 3 n + modes) at times t. Raises ModelError unless all are finite numbers."""
-    t = finite_times(t)
+    t = check_times(t)
     parts = [t]
     for begin, end in zip(splines.first[:-1], splines.first[1:], strict=True):
         times, rows = splines.times[begin:end], splines.coefficients[begin:end]
@@ -144,7 +143,7 @@ def at_times(splines: Splines, t: Any) -> Array:
     return np.stack([*parts, *[np.zeros_like(t)] * splines.modes], axis=-1)
 
 
-def clock_of(model: Model, names: set[str], modes: int = 0) -> Clock:
+def build_clock(model: Model, names: set[str], modes: int = 0) -> Clock:
     """Return the clock of an expanded model; `names`: names used by its force formulas; `modes`: number of their mode
     variables."""
     recorded = tuple(driver for driver in model.drivers if driver.times or driver.file)

@@ -13,8 +13,8 @@ from core.mechanics.multibody.tree_of_model import Machine
 from core.model import Force, Joint, Model
 from core.model.fields import Value, nested_elements
 from core.model.forces import JOINT, SENSOR, STRANDS
-from core.model.formula.expression import names, parse
-from core.model.signals import component
+from core.model.formula.expression import names_in_formula, parse
+from core.model.signals import component_name
 
 
 class TurnCounter(NamedTuple):
@@ -28,13 +28,13 @@ class TurnCounter(NamedTuple):
     where: str
 
 
-def turn_counters(model: Model, machine: Machine) -> tuple[TurnCounter, ...]:
+def find_turn_counters(model: Model, machine: Machine) -> tuple[TurnCounter, ...]:
     """Return the turn counters of a model, those of cut joints first."""
     strands = [strand for force in model.forces if force.info.along == STRANDS for strand in force.strands]
     called = names_in_force_formulas(model) | {strand.joint or strand.sensor for strand in strands}
     found = [
         TurnCounter(
-            component(joint.name, suffix), joint.name, k, "", _rest_value(joint, k), f"joint '{joint.name}', rest"
+            component_name(joint.name, suffix), joint.name, k, "", _rest_value(joint, k), f"joint '{joint.name}', rest"
         )
         for joint in machine.members
         if joint.name in machine.laws
@@ -50,16 +50,17 @@ def turn_counters(model: Model, machine: Machine) -> tuple[TurnCounter, ...]:
     return tuple(found)
 
 
-def _needs_counter(model: Model, joint: Joint, k: int, called: set[str]) -> bool:
-    """Return True if a cut joint's angle affects forces; a screw needs no counter, as its advance gives the turns."""
+def _needs_counter(model: Model, joint: Joint, k: int, used_names: set[str]) -> bool:
+    """Return True if the angle of a cut joint affects forces. A screw joint needs no counter, because its advance
+    determines the turns."""
     info = joint.info
     if info.nq > info.nv or not info.wraps_around(k):
         return False
-    name = component(joint.name, info.coordinates[k])
+    name = component_name(joint.name, info.coordinates[k])
     within = any(
         force.info.along == JOINT and force.joint == joint.name and _has_elastic_law(force) for force in model.forces
     )
-    return joint.stiffness != 0.0 or within or name in called or f"{name}.q" in called
+    return joint.stiffness != 0.0 or within or name in used_names or f"{name}.q" in used_names
 
 
 def _has_elastic_law(force: Force) -> bool:
@@ -82,11 +83,11 @@ def formulas_by_element(model: Model) -> list[tuple[str, str]]:
     ]
 
 
-def formulas_of_forces(model: Model) -> list[str]:
+def force_formulas(model: Model) -> list[str]:
     """Return the formulas of forces and of joint friction."""
     return [formula for _, formula in formulas_by_element(model)]
 
 
 def names_in_force_formulas(model: Model) -> set[str]:
     """Return the names used in the formulas of forces."""
-    return {name for text in formulas_of_forces(model) for name in names(parse(text))}
+    return {name for text in force_formulas(model) for name in names_in_formula(parse(text))}

@@ -1,4 +1,4 @@
-"""Names, limits, rest position and manifold of a mechanism's coordinates, for given parameter values."""
+"""Names, limits, rest position and manifold of a machine's coordinates, for given parameter values."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from core.joints import JointKind, quaternions
 from core.later import dataclass
 from core.mechanics.multibody.number_reader import Numbers
 from core.mechanics.multibody.topology import Topology
-from core.mechanics.multibody.tree_of_model import Offsets, offsets
+from core.mechanics.multibody.tree_of_model import Offsets, assign_offsets
 from core.model import Joint
-from core.model.signals import component
-from core.model.units import amount
+from core.model.signals import component_name
+from core.model.units import format_with_unit
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -40,13 +40,13 @@ class Coordinates:
 
     def __init__(self, topology: Topology, values: Mapping[str, float]) -> None:
         self.numbers = Numbers(values, topology.model.origin)
-        self.offsets: Offsets = offsets(topology)
+        self.offsets: Offsets = assign_offsets(topology)
         declared = {branch.joint.name: branch.joint for branch in topology.branches}
         self.joints: dict[str, Joint] = {name: declared[name] for name in self.offsets.q}
         """Joints with entries of their own, in the order of q."""
         self.followers = {j.name: j for j in topology.model.joints if j.mimic is not None}
         self.table = tuple(c for joint in self.joints.values() for c in self._coordinates_of_joint(joint))
-        self.v_names = tuple(component(j.name, suffix) for j in self.joints.values() for suffix in j.info.speeds)
+        self.v_names = tuple(component_name(j.name, suffix) for j in self.joints.values() for suffix in j.info.speeds)
         self.place_of_speed = {name: k for k, name in enumerate(self.v_names)}
         """Name of a speed → its index in v."""
         self.speed_dimensions = tuple(d for j in self.joints.values() for d in j.info.speed_dimensions)
@@ -90,11 +90,14 @@ class Coordinates:
             zip(joint.info.coordinates, joint.info.coordinate_dimensions, strict=True)
         ):
             lower, upper = self._narrowed_bounds(joint, k)
-            result.append(Coordinate(component(joint.name, suffix), joint.name, first + k, dimension, lower, upper))
+            result.append(
+                Coordinate(component_name(joint.name, suffix), joint.name, first + k, dimension, lower, upper)
+            )
         return result
 
     def _narrowed_bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
-        """Return the limits of coordinate k, narrowed by the limits of coupled joints as long as a range remains."""
+        """Return the limits of coordinate k, narrowed by the limits of the joints coupled to it unless no range would
+        remain."""
         lower, upper = self.limits_of_joint(joint, k)
         for name, follower in self.followers.items():
             leader, ratio, offset = self.coupling(name)
@@ -151,8 +154,8 @@ class Coordinates:
         return np.array([x for joint in self.joints.values() for x in joint.info.neutral], dtype=float)
 
     def rest(self) -> Array:
-        """Return the rest position (nq,): the given one, otherwise neutral, clamped to the limits. Values that are not
-        finite, which `check` reports, count as not given."""
+        """Return the rest position (nq,): the values given in the model, otherwise neutral ones, clamped to the limits.
+        Values that are not finite, which `check` reports, count as not given."""
         q = self.neutral()
         for name, joint in self.joints.items():
             if joint.rest:
@@ -166,7 +169,7 @@ class Coordinates:
         result = np.clip(q, lower, upper)
         if self.quaternions:
             at = np.array(self.quaternions)[:, None] + np.arange(4)
-            result[..., at] = quaternions.unit(result[..., at])
+            result[..., at] = quaternions.normalise_quaternion(result[..., at])
         return result
 
     def integrate(self, q: Array, v: Array, dt: float | Array = 1.0) -> Array:
@@ -188,11 +191,11 @@ class Coordinates:
         """Return q (nq,) after a displacement (nv,), ignoring the limits."""
         return self.integrate(q, step, 1.0)
 
-    def unlimited_room(self, q: Array) -> tuple[Array, Array]:
+    def unlimited_bounds(self, q: Array) -> tuple[Array, Array]:
         """Return infinite bounds for a displacement (nv,)."""
         return np.full(self.offsets.nv, -np.inf), np.full(self.offsets.nv, np.inf)
 
-    def room(self, q: Array) -> tuple[Array, Array]:
+    def displacement_bounds(self, q: Array) -> tuple[Array, Array]:
         """Return the smallest and largest displacement (nv,) that the limits of plain coordinates allow."""
         nv = self.offsets.nv
         low, high = np.full(nv, -np.inf), np.full(nv, np.inf)
@@ -201,8 +204,8 @@ class Coordinates:
         high[speeds] = np.maximum(self.upper[at] - q[at], 0.0)
         return low, high
 
-    def difference(self, q0: Array, q1: Array) -> Array:
-        """Return the speeds (nv,) that lead from q0 to q1 in unit time."""
+    def speeds_between(self, q0: Array, q1: Array) -> Array:
+        """Return the constant speeds (nv,) that lead from q0 to q1 in unit time."""
         q0, q1 = np.asarray(q0, dtype=float), np.asarray(q1, dtype=float)
         result = np.empty((*np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1]), self.offsets.nv))
         result[..., self._plain_v] = q1[..., self._plain_q] - q0[..., self._plain_q]
@@ -214,7 +217,7 @@ class Coordinates:
         """Raise ModelError if the lower limit of a coordinate lies above the upper one."""
         for coordinate, low, high in zip(self.table, self.lower, self.upper, strict=True):
             if low > high:
-                words = [amount(float(bound), coordinate.dimension) for bound in (low, high)]
+                words = [format_with_unit(float(bound), coordinate.dimension) for bound in (low, high)]
                 raise ModelError(
                     f"The lower limit of '{coordinate.name}' ({words[0]}) lies above the upper ({words[1]}).",
                     where=f"joint '{coordinate.joint}', limits",

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from core.errors import ModelError
-from core.files.meshes.body_inertia import inertia_of
+from core.files.meshes.body_inertia import body_inertia
 from core.later import dataclass
 from core.model import Body, Gravity, Joint
 from core.model.formula import evaluation
@@ -18,12 +18,12 @@ from core.numerics.spatial.vector import ZERO, Vector3
 
 
 @dataclass(frozen=True)
-class Numbers(evaluation.Numbers):
+class Numbers(evaluation.FieldEvaluator):
     """Reader of fields for given parameter values, floats or symbols, that returns the kernel's objects."""
 
     def inertia(self, body: Body) -> Inertia:
         """Return the mass properties of a body in its own frame: as given, or from its shapes if it has a density."""
-        return inertia_of(body, self)
+        return body_inertia(body, self)
 
     def center(self, body: Body) -> Vector3:
         """Return the centre of mass in the body's frame, m; for a body without mass the given one."""

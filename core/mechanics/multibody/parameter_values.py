@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import ModelError, near_misses
+from core.errors import ModelError, suggest_names
 
 Array = NDArray[np.float64]
 
@@ -17,16 +17,17 @@ Values = Mapping[str, Any] | Sequence[float] | Array | None
 `Mechanism.p_names` (one row, or a row per state)."""
 
 
-def parameter_values(names: Sequence[str], own: Array, given: Values) -> Array:
-    """Return values (…, n_p) of all independent parameters: the model's `own`, overridden by the given ones.
+def parameter_values(names: Sequence[str], model_values: Array, overrides: Values) -> Array:
+    """Return the values (…, n_p) of all independent parameters: those of the model (`model_values`), replaced by given
+    ones.
 
     Raises ModelError for an unknown name, a value that is no number, or a wrong count.
     """
-    if given is None:
-        return own.copy()
-    if isinstance(given, Mapping):
-        return _values_by_name(names, own, given)
-    array = _finite_numbers(given, "p")
+    if overrides is None:
+        return model_values.copy()
+    if isinstance(overrides, Mapping):
+        return _values_by_name(names, model_values, overrides)
+    array = _check_finite(overrides, "p")
     if array.shape[-1:] != (len(names),):
         raise ModelError(
             f"p has shape {array.shape}; {len(names)} values are needed.",
@@ -35,11 +36,11 @@ def parameter_values(names: Sequence[str], own: Array, given: Values) -> Array:
     return array
 
 
-def _values_by_name(names: Sequence[str], own: Array, given: Mapping[str, Any]) -> Array:
-    for name in given:
+def _values_by_name(names: Sequence[str], model_values: Array, overrides: Mapping[str, Any]) -> Array:
+    for name in overrides:
         if name not in names:
-            raise ModelError(f"There is no independent parameter '{name}'.", remedy=near_misses(str(name), names))
-    columns = {name: _finite_numbers(value, f"parameter '{name}'") for name, value in given.items()}
+            raise ModelError(f"There is no independent parameter '{name}'.", remedy=suggest_names(str(name), names))
+    columns = {name: _check_finite(value, f"parameter '{name}'") for name, value in overrides.items()}
     try:
         leading = np.broadcast_shapes(*(column.shape for column in columns.values()))
     except ValueError:
@@ -48,17 +49,17 @@ def _values_by_name(names: Sequence[str], own: Array, given: Mapping[str, Any]) 
             where="p",
             remedy="Give each parameter one value per state, or a single value.",
         ) from None
-    values = np.array(np.broadcast_to(own, (*leading, len(own))))
+    values = np.array(np.broadcast_to(model_values, (*leading, len(model_values))))
     for name, column in columns.items():
         values[..., names.index(name)] = column
     return values
 
 
-def _finite_numbers(given: Any, where: str) -> Array:
+def _check_finite(values: Any, where: str) -> Array:
     try:
-        if given is None:
+        if values is None:
             raise TypeError
-        array = np.ascontiguousarray(given, dtype=float) if np.ndim(given) else np.asarray(given, dtype=float)
+        array = np.ascontiguousarray(values, dtype=float) if np.ndim(values) else np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         raise ModelError(
             "The parameter value is not a number.", where=where, remedy="Give a finite number in SI units."

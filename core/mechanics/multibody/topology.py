@@ -21,12 +21,12 @@ from core.joints import Free
 from core.later import dataclass
 from core.model import WORLD, Joint, Model
 from core.model.forces import JOINT
-from core.model.model import refuse_unknown_kinds
+from core.model.model import check_kinds_known
 
 
 @dataclass(frozen=True)
 class Branch:
-    """Joint of the tree, from the body nearer to the root to the one farther away."""
+    """Joint of the tree, which connects the body nearer to the root with the one farther from it."""
 
     joint: Joint
     inner: str
@@ -90,14 +90,14 @@ class Topology:
         yield from reversed(right)
 
 
-def topology_of(model: Model) -> Topology:
+def build_topology(model: Model) -> Topology:
     """Return the spanning tree of a model.
 
     Raises ModelError when the kind of an element is not known, when a joint connects a body to itself, when a coupling
     cannot be in the tree, or when joints of a loop contradict each other in whether they are to be cut.
     """
     plain = model.expanded
-    refuse_unknown_kinds(plain)
+    check_kinds_known(plain)
     names = (WORLD, *(body.name for body in plain.bodies), *(frame.name for frame in plain.frames))
     carriers = {name: plain.carrier(name).name for name in names}
     edges: dict[str, list[tuple[Joint, str, bool]]] = {name: [] for name in (WORLD, *(b.name for b in plain.bodies))}
@@ -112,18 +112,18 @@ def topology_of(model: Model) -> Topology:
             )
         edges[inner].append((joint, outer, False))
         edges[outer].append((joint, inner, True))
-    topology = _spanning_tree(plain, carriers, edges, rank)
-    if yielding := _cuts_without_rest_position(topology, rank):
+    topology = _build_spanning_tree(plain, carriers, edges, rank)
+    if yielding := _choose_cuts_without_rest(topology, rank):
         others = {
             name: (1 + reluctance if name in yielding else reluctance, at) for name, (reluctance, at) in rank.items()
         }
-        topology = _spanning_tree(plain, carriers, edges, others)
+        topology = _build_spanning_tree(plain, carriers, edges, others)
     _check_couplings(plain, {joint.name for joint in topology.cuts})
     _check_chosen_cuts(topology)
     return topology
 
 
-def _spanning_tree(
+def _build_spanning_tree(
     plain: Model,
     carriers: dict[str, str],
     edges: dict[str, list[tuple[Joint, str, bool]]],
@@ -143,7 +143,7 @@ def _spanning_tree(
     return Topology(plain, tuple(branches), cuts, carriers)
 
 
-def _cuts_without_rest_position(topology: Topology, rank: dict[str, tuple[int, int]]) -> set[str]:
+def _choose_cuts_without_rest(topology: Topology, rank: dict[str, tuple[int, int]]) -> set[str]:
     """Return the joints to cut in place of cut joints that state a rest position: joints of the same cost in the same
     loop and no other, without a stated rest position or choice of cut."""
     stated = {joint.name for joint in topology.model.joints if joint.rest}
@@ -198,14 +198,14 @@ def _grow_tree(
     """Grow the tree from a root by Prim's algorithm; keys are (cost, depth, position in the document)."""
     queue: list[tuple[int, int, int, str, str, bool, Joint]] = []
 
-    def offer(body: str, depth: int) -> None:
+    def push_edges(body: str, depth: int) -> None:
         for joint, other, is_reversed in edges[body]:
             if other not in reached:
                 reluctance, place = rank[joint.name]
                 heapq.heappush(queue, (reluctance, depth, place, body, other, is_reversed, joint))
 
     depths = {root: 0}
-    offer(root, 0)
+    push_edges(root, 0)
     while queue:
         _, depth, _, inner, outer, is_reversed, joint = heapq.heappop(queue)
         if outer in reached:
@@ -213,7 +213,7 @@ def _grow_tree(
         reached.add(outer)
         branches.append(Branch(joint, inner, outer, is_reversed))
         depths[outer] = depth + 1
-        offer(outer, depth + 1)
+        push_edges(outer, depth + 1)
 
 
 def _floating_roots(model: Model, carriers: dict[str, str]) -> Iterator[str]:
@@ -223,11 +223,11 @@ def _floating_roots(model: Model, carriers: dict[str, str]) -> Iterator[str]:
     yield from (body.name for body in model.bodies)
 
 
-def _implicit_free_joint(body: str, taken: set[str]) -> Joint:
-    name = body if body not in taken else f"{body}_free"
-    while name in taken:
+def _implicit_free_joint(body: str, used_names: set[str]) -> Joint:
+    name = body if body not in used_names else f"{body}_free"
+    while name in used_names:
         name += "_"
-    taken.add(name)
+    used_names.add(name)
     return Joint(name=name, kind=Free.name, parent=WORLD, child=body)
 
 

@@ -1,4 +1,4 @@
-"""Edits as pure functions Model → Model. A model is never half edited; undo keeps the old value."""
+"""Edits as pure functions Model → Model. A model is always complete; undo returns to the earlier value."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from core.errors import ModelError, near_misses
+from core.errors import ModelError, suggest_names
 from core.joints import Fixed, Free
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body
 from core.model.dimensions import Owners, dimension_of
 from core.model.edits.lengths import link_length as link_length
-from core.model.edits.renaming import formulas_with, renaming_of
-from core.model.fields import Element, ScalarKind, VectorKind, check_name, fields_of, mapped
+from core.model.edits.renaming import build_renaming, substitute_in_formulas
+from core.model.fields import Element, ScalarKind, VectorKind, check_name, declared_fields, map_elements
 from core.model.formula.expression import Node, parse
 from core.model.joints import Joint
-from core.model.model import COLLECTIONS, NAMESPACES, WORDS, Model, elements_of_unknown_kind, owner_of
+from core.model.model import COLLECTIONS, NAMESPACES, WORDS, Model, containing_assembly, elements_of_unknown_kind
 from core.model.parameters import Parameter
 from core.model.shapes import Box, Material
 from core.model.units import SI
 
 Owned = tuple[tuple[str, Any], ...]
-"""Elements with the names of their collections: ((collection, element), …)."""
+"""Elements with their collections: ((collection, element), …)."""
 
 
 def collection_of(element: Element) -> str:
@@ -56,16 +56,20 @@ def replace(model: Model, old: Any, new: Element) -> Model:
 def change(model: Model, collection: str, name: str, /, **fields: Any) -> Model:
     """Return the model with fields of one element changed; changing `name` renames the element everywhere. The value of
     a sub-assembly's parameter (`leg1.length`) is changed by a setting of the sub-assembly."""
-    owner = owner_of(model, name) if set(fields) == {"value"} and name not in model.index(collection[:-1]) else None
+    owner = (
+        containing_assembly(model, name)
+        if set(fields) == {"value"} and name not in model.index(collection[:-1])
+        else None
+    )
     if collection == "parameters" and owner is not None:
         return replace(model, owner, owner.with_setting(name.removeprefix(f"{owner.name}."), fields["value"]))
     new_name = fields.pop("name", name)
     if fields:
         old = model.find(collection, name)
-        known = [field.name for field in fields_of(type(old))]
+        known = [field.name for field in declared_fields(type(old))]
         if (wrong := next((field for field in fields if field not in known), None)) is not None:
             raise ModelError(
-                f"It has no field '{wrong}'.", where=f"{WORDS[collection]} '{name}'", remedy=near_misses(wrong, known)
+                f"It has no field '{wrong}'.", where=f"{WORDS[collection]} '{name}'", remedy=suggest_names(wrong, known)
             )
         model = replace(model, old, dataclasses.replace(old, **fields))
     return rename(model, collection, name, new_name)
@@ -85,21 +89,21 @@ def rename(model: Model, collection: str, old: str, new: str) -> Model:
         raise ModelError(
             f"The name '{new}' is taken.", where=f"{WORDS[collection]} '{old}', name", remedy="Choose another name."
         )
-    names = renaming_of(model, collection, old, new)
-    if (clash := names.name_clash(model)) is not None:
+    names = build_renaming(model, collection, old, new)
+    if (clash := names.find_name_clash(model)) is not None:
         raise ModelError(
             f"'{clash}' already has another meaning in formulas.",
             where=f"{WORDS[collection]} '{old}', name",
             remedy="Choose another name.",
         )
 
-    def renamed(element: Element) -> dict[str, Any]:
-        changes = names.changes(element)
+    def renamed_fields(element: Element) -> dict[str, Any]:
+        changes = names.field_changes(element)
         if element is target:
             changes["name"] = new
         return changes
 
-    return mapped(model, renamed)
+    return map_elements(model, renamed_fields)
 
 
 def _names_in_use(model: Model, namespace: str) -> dict[str, Element]:
@@ -111,11 +115,11 @@ def _names_in_use(model: Model, namespace: str) -> dict[str, Element]:
 
 
 def users(model: Model, collection: str, name: str) -> Owned:
-    """Return (collection, element) of all elements that refer directly, by name or in a formula, to an element or to an
-    element it contains."""
-    names = renaming_of(model, collection, name, f"{name}_")
+    """Return (collection, element) of all elements that refer directly to an element, or to an element it contains, by
+    name or in a formula."""
+    names = build_renaming(model, collection, name, f"{name}_")
     return tuple(
-        (owner, e) for owner, e in model.elements() if (owner, e.name) != (collection, name) and names.touches(e)
+        (owner, e) for owner, e in model.elements() if (owner, e.name) != (collection, name) and names.is_used_by(e)
     )
 
 
@@ -127,10 +131,10 @@ def dependents(model: Model, collection: str, name: str) -> Owned:
     waiting = [(collection, name)]
     while waiting:
         owner, gone = waiting.pop()
-        names = renaming_of(model, owner, gone).without_replaceable()
+        names = build_renaming(model, owner, gone).deleting_references_only()
         for other, element in model.elements():
             key = (other, element.name)
-            if key not in found and key != (collection, name) and names.touches(element):
+            if key not in found and key != (collection, name) and names.is_used_by(element):
                 found[key] = element
                 waiting.append(key)
     return tuple((owner, element) for (owner, _), element in found.items())
@@ -149,21 +153,21 @@ def remove(model: Model, collection: str, name: str) -> Model:
         colors = {name: target.color}
     for owner in (e for c, e in model.elements() if isinstance(e, SubAssembly) and (c, e.name) in gone):
         values = model.values()
-        inlined |= {p.name: parse(repr(values[p.name])) for p in owner.brought.get("parameters", ())}
-        colors |= {m.name: m.color for m in owner.brought.get("materials", ())}
+        inlined |= {p.name: parse(repr(values[p.name])) for p in owner.added_elements.get("parameters", ())}
+        colors |= {m.name: m.color for m in owner.added_elements.get("materials", ())}
     kept: dict[str, Any] = {c: tuple(e for e in getattr(model, c) if (c, e.name) not in gone) for c in COLLECTIONS}
 
-    def left(element: Element) -> dict[str, Any]:
-        return formulas_with(element, inlined) | _without_material(element, colors)
+    def fields_after_removal(element: Element) -> dict[str, Any]:
+        return substitute_in_formulas(element, inlined) | _inline_material_color(element, colors)
 
     if inlined or colors:
-        kept = {c: tuple(mapped(e, left) for e in elements) for c, elements in kept.items()}
-        kept["world"] = mapped(model.world, left)
+        kept = {c: tuple(map_elements(e, fields_after_removal) for e in elements) for c, elements in kept.items()}
+        kept["world"] = map_elements(model.world, fields_after_removal)
     return _with_collections(model, kept)
 
 
-def _without_material(element: Any, colors: dict[str, Any]) -> dict[str, Any]:
-    """Return the field changes with which a shape keeps the colour of a removed material."""
+def _inline_material_color(element: Any, colors: dict[str, Any]) -> dict[str, Any]:
+    """Return the field changes that give a shape the colour of a material to be removed."""
     material = getattr(element, "material", None)
     if material not in colors:
         return {}
@@ -206,35 +210,35 @@ def promote(model: Model, collection: str, name: str, field: str, parameter: str
 
 
 def _number_at_path(
-    model: Model, owners: Owners, path: list[str], where: str, which: int | None = None
+    model: Model, owners: Owners, path: list[str], where: str, part_index: int | None = None
 ) -> tuple[Any, str, Callable[[Any], Any]]:
     """Return the number at the end of a path of fields and indices, its dimension, and a function that returns the last
-    owner with the number replaced. which : index among several parts"""
+    owner with the number replaced. part_index : index among several parts"""
     head, rest, holder = path[0], path[1:], owners[-1]
-    field = next((f for f in fields_of(type(holder)) if f.name == head), None)
+    field = next((f for f in declared_fields(type(holder)) if f.name == head), None)
     if field is None:
         raise ModelError(f"There is no field '{head}'.", where=where)
     value = getattr(holder, head)
 
-    def put(new: Any) -> Any:
+    def replace_number(new: Any) -> Any:
         return dataclasses.replace(holder, **{head: new})
 
     if isinstance(field.kind, ScalarKind) and value is not None and not rest:
-        return value, dimension_of(model, owners, field, which), put
+        return value, dimension_of(model, owners, field, part_index), replace_number
     if isinstance(value, Element) and rest:
         number, dimension, inner = _number_at_path(model, (*owners, value), rest, where)
-        return number, dimension, lambda new: put(inner(new))
+        return number, dimension, lambda new: replace_number(inner(new))
     if isinstance(value, tuple) and rest and rest[0].isdigit() and int(rest[0]) < len(value):
         index = int(rest[0])
 
-        def put_item(new: Any) -> Any:
-            return put((*value[:index], new, *value[index + 1 :]))
+        def replace_component(new: Any) -> Any:
+            return replace_number((*value[:index], new, *value[index + 1 :]))
 
         if isinstance(field.kind, VectorKind) and len(rest) == 1:
-            return value[index], dimension_of(model, owners, field, index), put_item
+            return value[index], dimension_of(model, owners, field, index), replace_component
         if isinstance(value[index], Element) and len(rest) > 1:
             number, dimension, inner = _number_at_path(model, (*owners, value[index]), rest[1:], where, index)
-            return number, dimension, lambda new: put_item(inner(new))
+            return number, dimension, lambda new: replace_component(inner(new))
     raise ModelError("Only a number can become a parameter.", where=where)
 
 
@@ -253,9 +257,9 @@ def _with_collections(model: Model, collections: dict[str, Any]) -> Model:
     return dataclasses.replace(model, **collections)
 
 
-def known_part(model: Model) -> Model:
-    """Return the expanded machine without elements of unknown kinds and their dependents; removed joints are replaced
-    by fixed ones where nothing else connects their sides. Returns the model itself if all kinds are known."""
+def without_unknown_kinds(model: Model) -> Model:
+    """Return the expanded machine without elements of unknown kinds and their dependents. Removed joints are replaced
+    by fixed ones where nothing else connects their bodies. Returns the model itself if all kinds are known."""
     plain, gone = model.expanded, set[tuple[str, str]]()
     for collection, element in elements_of_unknown_kind(plain):
         gone |= {(c, e.name) for c, e in ((collection, element), *dependents(plain, collection, element.name))}
@@ -272,10 +276,10 @@ def known_part(model: Model) -> Model:
     return dataclasses.replace(plain, **kept)
 
 
-def _are_connected(model: Model, joints: tuple[Joint, ...], one: str, other: str) -> bool:
+def _are_connected(model: Model, joints: tuple[Joint, ...], first: str, second: str) -> bool:
     """Return True if a path of joints connects two bodies or frames."""
-    reached = {model.carrier(one).name}
+    reached = {model.carrier(first).name}
     pairs = [{model.carrier(joint.parent).name, model.carrier(joint.child).name} for joint in joints]
     while more := {body for pair in pairs if reached & pair for body in pair} - reached:
         reached |= more
-    return model.carrier(other).name in reached
+    return model.carrier(second).name in reached

@@ -1,1 +1,1 @@
-"""Formulas that users type: parsing, writing, evaluation."""
+"""User-typed formulas: parsing, formatting, evaluation."""

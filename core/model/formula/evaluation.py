@@ -1,4 +1,4 @@
-"""The document's numbers as scalars of the mechanics: floats at the current parameter values, or symbols."""
+"""Evaluation of document fields to scalars: floats at the current parameter values, or symbols."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from core.errors import ModelError
 from core.later import dataclass
 from core.model.fields import Value
-from core.model.parameters import finite_value_of, value_of
+from core.model.parameters import evaluate_field, evaluate_finite_field
 from core.model.shapes import IDENTITY as NO_POSE
 from core.model.shapes import Pose as DocumentPose
 from core.numerics.spatial.pose import IDENTITY, Pose
@@ -17,7 +17,7 @@ from core.numerics.spatial.vector import Vector3
 
 
 @dataclass(frozen=True)
-class Numbers:
+class FieldEvaluator:
     """Evaluator of document fields for given parameter values."""
 
     values: Mapping[str, Scalar]
@@ -26,7 +26,7 @@ class Numbers:
 
     def scalar(self, value: Value, where: str = "") -> Scalar:
         """Return the value of a number field."""
-        result = value_of(value, self.values, where)
+        result = evaluate_field(value, self.values, where)
         return float(result) if isinstance(result, (int, float)) else result
 
     def vector(self, values: tuple[Value, ...], where: str = "") -> Vector3:
@@ -46,5 +46,5 @@ class Numbers:
         return Pose(rotation, Vector3(*(self._finite_value(value, where) for value in pose.position)))
 
     def _finite_value(self, value: Value, where: str) -> Scalar:
-        result = finite_value_of(value, self.values, where)
+        result = evaluate_finite_field(value, self.values, where)
         return float(result) if isinstance(result, (int, float)) else result

@@ -1,4 +1,4 @@
-"""Formulas as users write them: parsed by a dedicated parser into a small tree, evaluated over any scalars.
+"""Formulas typed by users: parsed into a small tree, and evaluated over any kind of scalar.
 
     parse("2*l1 + 50 mm")            native dialect (Python-like; ^ and ** are powers; units behind numbers)
     parse("if(t < 1 s, 2*t, 2) + 5*(x > 0 and not y > 0)")       conditions are 1 where they hold, 0 elsewhere
@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.errors import ExpressionError, likely_meant
+from core.errors import ExpressionError, find_likely_names
 from core.model.formula.nodes import (
     COMPARISONS,
     CONSTANTS,
@@ -28,7 +28,7 @@ from core.model.formula.nodes import (
     Number,
 )
 from core.model.formula.parser import parse
-from core.model.formula.text import number_text, text_of
+from core.model.formula.text import format_formula, format_number
 from core.model.units import UNITS
 from core.numerics.spatial.scalar import Scalar, apply
 
@@ -43,15 +43,15 @@ __all__ = [
     "Node",
     "Number",
     "evaluate",
-    "names",
-    "number_text",
+    "format_formula",
+    "format_number",
+    "names_in_formula",
     "parse",
     "substitute",
-    "text_of",
 ]
 
 
-def names(node: Node) -> frozenset[str]:
+def names_in_formula(node: Node) -> frozenset[str]:
     """Return all names in the formula except constants (pi, tau, e)."""
     match node:
         case Number():
@@ -59,11 +59,11 @@ def names(node: Node) -> frozenset[str]:
         case Name(name):
             return frozenset() if name in CONSTANTS else frozenset((name,))
         case Negative(operand):
-            return names(operand)
+            return names_in_formula(operand)
         case Binary(_, left, right):
-            return names(left) | names(right)
+            return names_in_formula(left) | names_in_formula(right)
         case Call(_, arguments):
-            return frozenset().union(*map(names, arguments))
+            return frozenset().union(*map(names_in_formula, arguments))
 
 
 def evaluate(node: Node, environment: Mapping[str, Scalar]) -> Scalar:
@@ -72,19 +72,19 @@ def evaluate(node: Node, environment: Mapping[str, Scalar]) -> Scalar:
     Raises ExpressionError for an unknown name, a division by a literal zero, or an overflow.
     """
     try:
-        return _Evaluation(environment).value(node)
+        return _NodeEvaluator(environment).evaluate(node)
     except ZeroDivisionError:
-        raise ExpressionError(f"'{text_of(node)}' divides by zero.", remedy="Change the formula.") from None
+        raise ExpressionError(f"'{format_formula(node)}' divides by zero.", remedy="Change the formula.") from None
     except (ValueError, OverflowError):
-        raise ExpressionError(f"'{text_of(node)}' has no finite value.", remedy="Change the formula.") from None
+        raise ExpressionError(f"'{format_formula(node)}' has no finite value.", remedy="Change the formula.") from None
 
 
 SAFE = 0.5
 """An argument at which every function and its derivative is finite."""
 
 
-class _Evaluation:
-    """Evaluator of nodes. If a condition is a symbol, both branches are evaluated; in the branch that is not selected,
+class _NodeEvaluator:
+    """Evaluator of formula nodes. If a condition is symbolic, both branches are evaluated; in the branch not selected,
     functions get `SAFE` as their argument, so that neither its value nor its derivative affects the result (0 · ∞)."""
 
     def __init__(self, environment: Mapping[str, Scalar], counts: Scalar = None) -> None:
@@ -92,57 +92,57 @@ class _Evaluation:
         self.counts = counts
         """The condition under which what is evaluated counts; None: always."""
 
-    def value(self, node: Node) -> Scalar:
+    def evaluate(self, node: Node) -> Scalar:
         """Return the value of a node."""
         match node:
             case Number(value, unit):
                 return value * UNITS[unit].factor if unit else value
             case Name(name):
-                return self.value_of_name(name)
+                return self.look_up_name(name)
             case Negative(operand):
-                return -self.value(operand)
+                return -self.evaluate(operand)
             case Binary(operator, left, right):
-                return self.value_of_binary(operator, self.value(left), self.value(right))
+                return self.evaluate_binary(operator, self.evaluate(left), self.evaluate(right))
             case Call("if", (condition, one, other)):
-                return self.selected_branch(self.value(condition), one, other)
+                return self.select_branch(self.evaluate(condition), one, other)
             case Call(function, arguments):
                 return apply(
-                    FUNCTIONS[function][0], *(self.safe_argument(self.value(argument)) for argument in arguments)
+                    FUNCTIONS[function][0], *(self.safe_argument(self.evaluate(argument)) for argument in arguments)
                 )
 
-    def value_of_name(self, name: str) -> Scalar:
+    def look_up_name(self, name: str) -> Scalar:
         """Return the value of a name."""
         if name in self.environment:
             value = self.environment[name]
             return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
         if name in CONSTANTS:
             return CONSTANTS[name]
-        close = likely_meant(name, self.environment)
+        close = find_likely_names(name, self.environment)
         remedy = f"Did you mean {', '.join(close)}?" if close else "Define a parameter of this name."
         raise ExpressionError(f"The name '{name}' is not defined.", remedy=remedy)
 
-    def value_of_binary(self, operator: str, a: Scalar, b: Scalar) -> Scalar:
+    def evaluate_binary(self, operator: str, a: Scalar, b: Scalar) -> Scalar:
         """Return a operator b."""
         if operator in _ARITHMETIC:
             return _ARITHMETIC[operator](a, b)
         if operator == "/":
             return a / self.safe_argument(b)
         if operator == "^":
-            return _checked_power(self.safe_argument(a), self.safe_argument(b))
+            return _evaluate_power(self.safe_argument(a), self.safe_argument(b))
         return apply((COMPARISONS.get(operator) or LOGIC[operator]), a, b)
 
-    def selected_branch(self, condition: Scalar, one: Node, other: Node) -> Scalar:
+    def select_branch(self, condition: Scalar, first: Node, second: Node) -> Scalar:
         """Return the branch selected by a condition; both are evaluated if the condition is symbolic."""
         if isinstance(condition, int | float):
-            return self.value(one if condition else other)
+            return self.evaluate(first if condition else second)
         sides = (condition, apply("logic_not", condition))
         values = [
-            _Evaluation(self.environment, self.combined_condition(side)).value(node)
-            for side, node in zip(sides, (one, other), strict=True)
+            _NodeEvaluator(self.environment, self.combine_conditions(side)).evaluate(node)
+            for side, node in zip(sides, (first, second), strict=True)
         ]
         return apply("if_else", condition, *values)
 
-    def combined_condition(self, condition: Scalar) -> Scalar:
+    def combine_conditions(self, condition: Scalar) -> Scalar:
         return condition if self.counts is None else apply("logic_and", self.counts, condition)
 
     def safe_argument(self, x: Scalar) -> Scalar:
@@ -150,7 +150,7 @@ class _Evaluation:
         return x if self.counts is None or isinstance(x, int | float) else apply("if_else", self.counts, x, SAFE)
 
 
-def _checked_power(base: Scalar, exponent: Scalar) -> Scalar:
+def _evaluate_power(base: Scalar, exponent: Scalar) -> Scalar:
     if isinstance(base, (int, float)) and isinstance(exponent, (int, float)):
         return math.pow(base, exponent)  # never a complex or a giant integer
     return base**exponent

@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from core.errors import ExpressionError
-from core.model.formula.expression import Binary, Call, Name, Negative, Node, Number, text_of
+from core.model.formula.expression import Binary, Call, Name, Negative, Node, Number, format_formula
 from core.model.formula.nodes import COMPARISONS, CONSTANTS, LOGIC
-from core.model.units import DERIVED, SI, UNITS, compound
+from core.model.units import DERIVED, SI, UNITS, parse_compound_unit
 
 Powers = tuple[Fraction, Fraction, Fraction, Fraction]
 """Exponents of kg, m, s and rad."""
@@ -31,10 +31,10 @@ class Dimension(NamedTuple):
         if self.name:
             return self.name
         known = {**SI, **DERIVED}
-        named = next((name for name in known if dimension_named(name).powers == self.powers), "")
+        named = next((name for name in known if dimension_by_name(name).powers == self.powers), "")
         if not named and self.powers[0]:  # N·m·rad is J; rad² s⁻² is no angular acceleration
             without = (*self.powers[:3], Fraction(0))
-            named = next((name for name in reversed(known) if dimension_named(name).powers == without), "")
+            named = next((name for name in reversed(known) if dimension_by_name(name).powers == without), "")
         return named or "none"
 
     @property
@@ -55,10 +55,10 @@ LITERAL = Dimension((Fraction(0),) * 4, literal=True)
 PURE = Dimension((Fraction(0),) * 4, "none")
 
 
-def dimension_named(name: str) -> Dimension:
+def dimension_by_name(name: str) -> Dimension:
     """Return the dimension with this name in `SI`; "none" gives an unknown dimension."""
     symbol = SI.get(name) or DERIVED.get(name, "")
-    found = compound(symbol) if symbol else None
+    found = parse_compound_unit(symbol) if symbol else None
     if name == "pitch":
         return Dimension(tuple(map(Fraction, (0, 1, 0, -1))), name)  # type: ignore[arg-type]
     return UNKNOWN if found is None else Dimension(tuple(map(Fraction, found.powers)), name)  # type: ignore[arg-type]
@@ -67,30 +67,34 @@ def dimension_named(name: str) -> Dimension:
 SAME = ("abs", "floor", "ceil", "mean", "rms", "span")
 """Functions of one argument whose result has the argument's dimension."""
 ALIKE = ("min", "max")
-"""Functions whose arguments must have the same dimension."""
+"""Functions whose arguments must all have the same dimension."""
 ANGLES = ("asin", "acos", "atan")
 SIGNS = ("sign", "step", "not")
 
 
-def dimension_of(node: Node, of: Callable[[str], Dimension]) -> Dimension:
-    """Return the dimension of a formula; `of` gives the dimensions of its names.
+def formula_dimension(node: Node, dimension_of_name: Callable[[str], Dimension]) -> Dimension:
+    """Return the dimension of a formula; `dimension_of_name` returns the dimensions of the names in it.
 
     Raises ExpressionError where parts do not fit each other. A radian is a pure number there.
     """
     match node:
         case Number(_, unit):
-            return dimension_named(UNITS[unit].dimension) if unit else LITERAL
+            return dimension_by_name(UNITS[unit].dimension) if unit else LITERAL
         case Name(name):
-            return LITERAL if name in CONSTANTS else of(name)
+            return LITERAL if name in CONSTANTS else dimension_of_name(name)
         case Negative(operand):
-            return dimension_of(operand, of)
+            return formula_dimension(operand, dimension_of_name)
         case Binary(operator, left, right):
-            return _combined_dimension(node, operator, dimension_of(left, of), dimension_of(right, of))
+            return _binary_dimension(
+                node, operator, formula_dimension(left, dimension_of_name), formula_dimension(right, dimension_of_name)
+            )
         case Call(function, arguments):
-            return _function_dimension(node, function, [dimension_of(each, of) for each in arguments])
+            return _function_dimension(
+                node, function, [formula_dimension(each, dimension_of_name) for each in arguments]
+            )
 
 
-def _combined_dimension(node: Binary, operator: str, a: Dimension, b: Dimension) -> Dimension:
+def _binary_dimension(node: Binary, operator: str, a: Dimension, b: Dimension) -> Dimension:
     if operator in LOGIC:
         return PURE
     if operator in ("+", "-") or operator in COMPARISONS:
@@ -118,39 +122,39 @@ def _power_dimension(node: Binary, base: Dimension) -> Dimension:
     return Dimension(tuple(power * each for each in base.powers))  # type: ignore[arg-type]
 
 
-def _function_dimension(node: Call, function: str, given: list[Dimension]) -> Dimension:
-    if function in SAME or (function in ALIKE and len(given) == 1):
-        return given[0]
+def _function_dimension(node: Call, function: str, arguments: list[Dimension]) -> Dimension:
+    if function in SAME or (function in ALIKE and len(arguments) == 1):
+        return arguments[0]
     if function in ALIKE:
-        return _common_dimension(node, *given)
+        return _common_dimension(node, *arguments)
     if function == "if":
-        return _common_dimension(node, *given[1:])
+        return _common_dimension(node, *arguments[1:])
     if function == "at":
-        _require_dimension(node, 1, given[1], dimension_named("time"))
-        return given[0]
+        _check_argument_dimension(node, 1, arguments[1], dimension_by_name("time"))
+        return arguments[0]
     if function == "integral":
-        pure = given[0]._replace(literal=False)
-        return _combined_dimension(Binary("*", node, node), "*", pure, dimension_named("time"))
+        pure = arguments[0]._replace(literal=False)
+        return _binary_dimension(Binary("*", node, node), "*", pure, dimension_by_name("time"))
     if function == "sqrt":
-        return _power_dimension(Binary("^", node.arguments[0], Number(0.5)), given[0])
+        return _power_dimension(Binary("^", node.arguments[0], Number(0.5)), arguments[0])
     if function == "atan2":
-        _common_dimension(node, *given)
-        return dimension_named("angle")
+        _common_dimension(node, *arguments)
+        return dimension_by_name("angle")
     if function in SIGNS:
         return PURE
-    _require_dimension(node, 0, given[0], PURE)
-    return dimension_named("angle") if function in ANGLES else PURE
+    _check_argument_dimension(node, 0, arguments[0], PURE)
+    return dimension_by_name("angle") if function in ANGLES else PURE
 
 
-def fits(a: Dimension, b: Dimension) -> bool:
+def is_compatible(a: Dimension, b: Dimension) -> bool:
     """Return True if two dimensions can be added; a radian counts as dimensionless."""
     return a.literal or b.literal or a.powers is None or b.powers is None or a.powers[:3] == b.powers[:3]
 
 
 def _common_dimension(node: Node, a: Dimension, b: Dimension) -> Dimension:
-    if not fits(a, b):
+    if not is_compatible(a, b):
         raise ExpressionError(
-            f"In '{text_of(node)}' {_dimension_words(a)} is combined with {_dimension_words(b)}.",
+            f"In '{format_formula(node)}' {_describe_dimension(a)} is combined with {_describe_dimension(b)}.",
             where="units",
             remedy="Add and compare only values of the same dimension; divide by a value to make both pure numbers.",
         )
@@ -159,43 +163,48 @@ def _common_dimension(node: Node, a: Dimension, b: Dimension) -> Dimension:
     return a
 
 
-def _require_dimension(node: Call, at: int, given: Dimension, wanted: Dimension) -> None:
-    if not fits(given, wanted):
+def _check_argument_dimension(node: Call, index: int, actual: Dimension, expected: Dimension) -> None:
+    if not is_compatible(actual, expected):
         raise ExpressionError(
-            f"'{text_of(node.arguments[at])}' in '{text_of(node)}' is {_dimension_words(given)}, where "
-            f"{_dimension_words(wanted)} is "
+            f"'{format_formula(node.arguments[index])}' in '{format_formula(node)}' is "
+            f"{_describe_dimension(actual)}, where "
+            f"{_describe_dimension(expected)} is "
             "expected.",
             where="units",
             remedy="Divide by a value of the same unit.",
         )
 
 
-def _dimension_words(dimension: Dimension) -> str:
+def _describe_dimension(dimension: Dimension) -> str:
     words = dimension.name.replace("_", " ") if dimension.name not in ("", "none") else ""
     return f"{words or 'a quantity'} ({dimension.unit})" if dimension.unit else "a pure number"
 
 
-def bare_numbers(node: Node, of: Callable[[str], Dimension]) -> Iterator[tuple[Number, Dimension]]:
-    """Yield the plain numbers in a formula that are added to or compared with a quantity, each with the quantity's
-    dimension: 180 in "180 - elbow.q". Zero is omitted, being the same in every unit."""
+def numbers_without_unit(
+    node: Node, dimension_of_name: Callable[[str], Dimension]
+) -> Iterator[tuple[Number, Dimension]]:
+    """Yield the numbers without a unit that a formula adds to or compares with a quantity, each with the quantity's
+    dimension: 180 in "180 - elbow.q". Zero is omitted, since it is the same in every unit."""
     match node:
         case Negative(operand):
-            yield from bare_numbers(operand, of)
+            yield from numbers_without_unit(operand, dimension_of_name)
         case Binary(operator, left, right):
             if operator in ("+", "-") or operator in COMPARISONS:
-                yield from _bare_numbers_in((left, right), of)
-            yield from bare_numbers(left, of)
-            yield from bare_numbers(right, of)
+                yield from _numbers_without_unit_in((left, right), dimension_of_name)
+            yield from numbers_without_unit(left, dimension_of_name)
+            yield from numbers_without_unit(right, dimension_of_name)
         case Call(function, arguments):
             if function in ALIKE or function == "if":
-                yield from _bare_numbers_in(arguments[-2:], of)
+                yield from _numbers_without_unit_in(arguments[-2:], dimension_of_name)
             for each in arguments:
-                yield from bare_numbers(each, of)
+                yield from numbers_without_unit(each, dimension_of_name)
 
 
-def _bare_numbers_in(sides: tuple[Node, ...], of: Callable[[str], Dimension]) -> Iterator[tuple[Number, Dimension]]:
-    measured = [dimension_of(side, of) for side in sides]
-    for side, other in zip(sides, reversed(measured), strict=True):
+def _numbers_without_unit_in(
+    operands: tuple[Node, ...], dimension_of_name: Callable[[str], Dimension]
+) -> Iterator[tuple[Number, Dimension]]:
+    measured = [formula_dimension(side, dimension_of_name) for side in operands]
+    for side, other in zip(operands, reversed(measured), strict=True):
         plain = side.operand if isinstance(side, Negative) else side
         if isinstance(plain, Number) and not plain.unit and plain.value and other.powers and any(other.powers):
             yield plain, other

@@ -22,7 +22,7 @@ from core.model.formula.nodes import (
     Node,
     Number,
 )
-from core.model.formula.precedence_parser import Grammar, Infix, PrecedenceParser, Prefix, Token, tokens_of
+from core.model.formula.precedence_parser import Grammar, Infix, PrecedenceParser, Prefix, Token, tokenise
 from core.model.units import UNITS
 
 MAX_LENGTH = 4000
@@ -30,7 +30,7 @@ MAX_DEPTH = 60
 MAX_OPERATORS = 400
 
 
-def _token(exponent: str) -> re.Pattern[str]:
+def _token_pattern(exponent: str) -> re.Pattern[str]:
     return re.compile(
         rf"\s*(?:(?P<number>(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:{exponent}[+-]?[0-9]+)?)"
         r"|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)"
@@ -39,33 +39,38 @@ def _token(exponent: str) -> re.Pattern[str]:
 
 
 _NUMPY = re.compile(r"(np|numpy)\.(float|u?int)\d+")
-"""Prefix of NumPy's number representation: "np.float64(0.3)"."""
+"""Prefix in NumPy's representation of numbers: "np.float64(0.3)"."""
 _DEGREES = ("Degree", "deg", "°")
 """Angle units that may follow a number in Mathematica's dialect."""
 _SPELLINGS = {"**": "^", "≤": "<=", "≥": ">=", "≠": "!=", "&&": "and", "||": "or"}
-"""Other spellings of operators."""
+"""Alternative spellings of operators."""
 _UNKNOWN = "Use numbers, names, + - * / ^, comparisons, parentheses and functions such as sin(x)."
 
 
-def _infix(name: str) -> Infix:
+def _infix_operator(name: str) -> Infix:
     grouping = {"^": "right", **dict.fromkeys(COMPARISONS, "none")}.get(name, "left")
     return Infix(name, PRECEDENCE[name], grouping)  # type: ignore[arg-type]
 
 
-_SIGNS = {sign: _infix(sign) for sign in PRECEDENCE if not sign.isalpha()}
-_SIGNS |= {spelling: _infix(name) for spelling, name in _SPELLINGS.items()}
+_SIGNS = {sign: _infix_operator(sign) for sign in PRECEDENCE if not sign.isalpha()}
+_SIGNS |= {spelling: _infix_operator(name) for spelling, name in _SPELLINGS.items()}
 _PREFIX = {"-": Prefix("-", PRODUCT), "+": Prefix("+", PRODUCT), "!": Prefix("not", NOT, "refused")}
 _NATIVE = Grammar(
-    _token("[eE]"), {**_SIGNS, "and": _infix("and"), "or": _infix("or")}, {**_PREFIX, "not": _PREFIX["!"]}, MAX_DEPTH
+    _token_pattern("[eE]"),
+    {**_SIGNS, "and": _infix_operator("and"), "or": _infix_operator("or")},
+    {**_PREFIX, "not": _PREFIX["!"]},
+    MAX_DEPTH,
 )
-_MATHEMATICA = Grammar(_token(r"(?:[eE]|\*\^)"), _SIGNS, _PREFIX, MAX_DEPTH, implied=_infix("*"), openings=("(",))
+_MATHEMATICA = Grammar(
+    _token_pattern(r"(?:[eE]|\*\^)"), _SIGNS, _PREFIX, MAX_DEPTH, implied=_infix_operator("*"), openings=("(",)
+)
 
 
 @lru_cache(maxsize=4096)
-def parse(text: str, dialect: Dialect = "native", further: frozenset[tuple[str, int]] = frozenset()) -> Node:
+def parse(text: str, dialect: Dialect = "native", extra_functions: frozenset[tuple[str, int]] = frozenset()) -> Node:
     """Return the tree of a formula.
 
-    further : functions that the formula may have in addition to `FUNCTIONS`: (name, number of arguments)
+    extra_functions : functions that the formula may have in addition to `FUNCTIONS`: (name, number of arguments)
     Raises ExpressionError naming the column and what was expected there.
     """
     if len(text) > MAX_LENGTH:
@@ -73,10 +78,10 @@ def parse(text: str, dialect: Dialect = "native", further: frozenset[tuple[str, 
             f"The formula is {len(text)} characters long; {MAX_LENGTH} is the limit.",
             remedy="Split it with named parameters.",
         )
-    return (_MathematicaParser if dialect == "mathematica" else _NativeParser)(text, further).whole_formula()
+    return (_MathematicaParser if dialect == "mathematica" else _NativeParser)(text, extra_functions).parse_formula()
 
 
-def _clipped(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
@@ -85,13 +90,13 @@ class _NativeParser(PrecedenceParser[Node]):
 
     language = _NATIVE
 
-    def __init__(self, text: str, further: frozenset[tuple[str, int]]) -> None:
-        super().__init__(self.language, tokens_of(text, self.language))
+    def __init__(self, text: str, extra_functions: frozenset[tuple[str, int]]) -> None:
+        super().__init__(self.language, tokenise(text, self.language))
         self.text = text
-        self.further = further
+        self.further = extra_functions
         self.operators = 0
 
-    def whole_formula(self) -> Node:
+    def parse_formula(self) -> Node:
         if self.tokens[-1].kind == "unknown":
             raise self.unknown_token_error(self.tokens[-1])
         if self.now.kind == "end":
@@ -101,17 +106,17 @@ class _NativeParser(PrecedenceParser[Node]):
             raise self.unexpected_token_error("an operator")
         return node
 
-    def expect(self, sign: str) -> None:
-        if not self.take(sign):
-            raise self.unexpected_token_error(f"'{sign}'")
+    def expect(self, symbol: str) -> None:
+        if not self.accept(symbol):
+            raise self.unexpected_token_error(f"'{symbol}'")
 
     # ------------------------------------------------------------------------------- operators
 
-    def joined(self, name: str, left: Node, right: Node) -> Node:
+    def build_operation(self, name: str, left: Node, right: Node) -> Node:
         self.count_operator()
         return Binary(name, left, right)
 
-    def prefixed(self, name: str, minimum: int, sign: Token) -> Node:
+    def parse_prefixed(self, name: str, minimum: int, sign: Token) -> Node:
         if name == "not":
             self.count_operator()
             return Call("not", (self.expression(minimum),))
@@ -119,7 +124,7 @@ class _NativeParser(PrecedenceParser[Node]):
         return Negative(operand) if name == "-" else operand
 
     def is_prefix(self) -> bool:
-        """Return True except for a word "not" without an operand after it, which is a name."""
+        """Return True unless the token is the word "not" without an operand after it, which is a name."""
         if self.now.text != "not":
             return True
         after, following, _ = self.tokens[self.index + 1]
@@ -129,27 +134,27 @@ class _NativeParser(PrecedenceParser[Node]):
         self.operators += 1
         if self.operators > MAX_OPERATORS:
             raise ExpressionError(
-                f"The formula '{_clipped(self.text)}' has more than {MAX_OPERATORS} operators.",
+                f"The formula '{_shorten(self.text)}' has more than {MAX_OPERATORS} operators.",
                 remedy="Split it with named parameters.",
             )
 
     # ------------------------------------------------------------------------------- operands
 
-    def operand(self) -> Node:
+    def parse_operand(self) -> Node:
         """Parse a number, name, call or parenthesis."""
         if self.now.kind == "number":
-            return self.quantity(_parsed_number(self.advance().text))
+            return self.parse_unit(_parse_number(self.advance().text))
         if self.now.kind == "name":
-            return self.named(self.advance().text)
-        if self.take("("):
+            return self.parse_name_or_call(self.advance().text)
+        if self.accept("("):
             node = self.expression()
             self.expect(")")
             return node
         raise self.unexpected_token_error("a number, a name or '('")
 
-    def quantity(self, value: float) -> Node:
+    def parse_unit(self, value: float) -> Node:
         """Parse the unit after a number."""
-        if self.take("°"):
+        if self.accept("°"):
             return Number(value, "deg")
         kind, token, _ = self.now
         if kind == "name" and token in UNITS and self.tokens[self.index + 1].text != "(":
@@ -157,33 +162,33 @@ class _NativeParser(PrecedenceParser[Node]):
             return Number(value, token)
         return Number(value)
 
-    def named(self, token: str) -> Node:
+    def parse_name_or_call(self, token: str) -> Node:
         """Parse the arguments after the name of a function; return other names as they are."""
         if self.now.text != "(":
             return Name(token)
-        return self.operand() if _NUMPY.fullmatch(token) else self.call(token, token, ")")
+        return self.parse_operand() if _NUMPY.fullmatch(token) else self.parse_call(token, token, ")")
 
-    def call(self, token: str, function: str | None, closing: str) -> Node:
+    def parse_call(self, token: str, function: str | None, closing: str) -> Node:
         """Parse the arguments of a call in their brackets."""
         if function is None or not (function in FUNCTIONS or any(function == name for name, _ in self.further)):
             known = sorted({*FUNCTIONS, *(name for name, _ in self.further)})
             raise ExpressionError(
-                f"'{token}' in '{_clipped(self.text)}' is not a function.",
+                f"'{token}' in '{_shorten(self.text)}' is not a function.",
                 remedy="Known functions: " + ", ".join(known) + ".",
             )
         self.advance()
-        arguments = self.comma_separated()
+        arguments = self.parse_comma_separated()
         self.expect(closing)
         if token == "ArcTan" and len(arguments) == 2:  # ArcTan[x, y] = atan2(y, x)
             return Call("atan2", (arguments[1], arguments[0]))
-        self.check_arguments(function, len(arguments))
+        self.check_argument_count(function, len(arguments))
         return Call(function, tuple(arguments))
 
-    def check_arguments(self, name: str, given: int) -> None:
+    def check_argument_count(self, name: str, count: int) -> None:
         wanted = FUNCTIONS[name][1] if name in FUNCTIONS else next(n for known, n in self.further if known == name)
-        if given != wanted and (name, given) not in self.further:
+        if count != wanted and (name, count) not in self.further:
             raise ExpressionError(
-                f"{name} in '{_clipped(self.text)}' takes {wanted} argument{'s' * (wanted > 1)}, not {given}.",
+                f"{name} in '{_shorten(self.text)}' takes {wanted} argument{'s' * (wanted > 1)}, not {count}.",
                 remedy="Write if(condition, value if true, value if false)."
                 if name == "if"
                 else f"Write {name}({', '.join('xyz'[:wanted])}).",
@@ -193,62 +198,63 @@ class _NativeParser(PrecedenceParser[Node]):
 
     def unknown_token_error(self, token: Token) -> ExpressionError:
         return ExpressionError(
-            f"'{token.text}' in column {token.at + 1} of '{_clipped(self.text)}' is not allowed in a formula.",
+            f"'{token.text}' in column {token.at + 1} of '{_shorten(self.text)}' is not allowed in a formula.",
             remedy="Write == to compare." if token.text == "=" else _UNKNOWN,
         )
 
-    def unexpected_token_error(self, wanted: str) -> ExpressionError:
+    def unexpected_token_error(self, expected: str) -> ExpressionError:
         kind, token, at = self.now
         found = "the formula ends" if kind == "end" else f"there is '{token}' in column {at + 1}"
-        what = f"In '{_clipped(self.text)}' {found} where {wanted} was expected."
+        what = f"In '{_shorten(self.text)}' {found} where {expected} was expected."
         return ExpressionError(what, remedy="Correct the formula there.")
 
     def depth_error(self) -> ExpressionError:
         return ExpressionError(
-            f"The formula '{_clipped(self.text)}' is nested more than {MAX_DEPTH} levels deep.",
+            f"The formula '{_shorten(self.text)}' is nested more than {MAX_DEPTH} levels deep.",
             remedy="Split it with named parameters.",
         )
 
     def grouping_error(self) -> ExpressionError:
         return ExpressionError(
-            f"In '{_clipped(self.text)}' '{self.now.text}' in column {self.now.at + 1} compares the result of a "
+            f"In '{_shorten(self.text)}' '{self.now.text}' in column {self.now.at + 1} compares the result of a "
             "comparison.",
             remedy="Join two comparisons with 'and', or put one in parentheses.",
         )
 
 
 class _MathematicaParser(_NativeParser):
-    """Parser of Mathematica's dialect; functions in Mathematica's notation or in the native one: Cos[q1] or cos(q1)."""
+    """Parser of Mathematica's dialect; functions may be written in Mathematica's or in native notation: Cos[q1] or
+    cos(q1)."""
 
     language = _MATHEMATICA
 
-    def quantity(self, value: float) -> Node:
+    def parse_unit(self, value: float) -> Node:
         if self.now.text in _DEGREES:
             self.advance()
             return Number(value, "deg")
         return Number(value)
 
-    def named(self, token: str) -> Node:
-        if token == "Boole" and self.take("["):
+    def parse_name_or_call(self, token: str) -> Node:
+        if token == "Boole" and self.accept("["):
             node = self.expression()
             self.expect("]")
             return node
         function = MATHEMATICA_FUNCTIONS.get(token, token if token in FUNCTIONS else None)
         follows = self.now.text
         if follows == "[":
-            return self.call(token, function, "]")
+            return self.parse_call(token, function, "]")
         if follows == "(" and _NUMPY.fullmatch(token):
-            return self.operand()
+            return self.parse_operand()
         if function is not None:
             if follows == "(":
-                return self.call(token, function, ")")
-            if self.operator() is self.grammar.implied:
+                return self.parse_call(token, function, ")")
+            if self.current_operator() is self.grammar.implied:
                 raise self.missing_brackets_error(token)
         return _CONSTANTS.get(token) or Name(token)
 
     def missing_brackets_error(self, token: str) -> ExpressionError:
         return ExpressionError(
-            f"'{token}' in '{_clipped(self.text)}' is a function, whose argument must be in brackets.",
+            f"'{token}' in '{_shorten(self.text)}' is a function, whose argument must be in brackets.",
             remedy=f"Write {token}[…] or {token}(…); if '{token}' is meant as a symbol, write * after it.",
         )
 
@@ -257,8 +263,8 @@ _CONSTANTS: dict[str, Node] = {"Pi": Name("pi"), "E": Name("e"), "Degree": Numbe
 """Constants of Mathematica's dialect."""
 
 
-def _parsed_number(token: str) -> float:
+def _parse_number(token: str) -> float:
     value = float(token.replace("*^", "e"))
     if not math.isfinite(value):
-        raise ExpressionError(f"The number {_clipped(token)} is too large.", remedy="Use a finite number.")
+        raise ExpressionError(f"The number {_shorten(token)} is too large.", remedy="Use a finite number.")
     return value

@@ -1,4 +1,4 @@
-"""Formulas as polynomials of one of their names."""
+"""Degree of formulas as polynomials of one variable."""
 
 from __future__ import annotations
 

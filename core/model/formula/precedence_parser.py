@@ -14,7 +14,7 @@ Tree = TypeVar("Tree")
 
 
 class Token(NamedTuple):
-    """Token of a text. kind : name of the group of the grammar's pattern that matches it; "end" after the last one, or
+    """Token of a text. kind : name of the group in the grammar's pattern that matched; "end" after the last token, or
     "unknown" for a character that begins no token; at : index of its first character"""
 
     kind: str
@@ -66,7 +66,7 @@ _OPERANDS = ("number", "name", "text")
 """Kinds of tokens that begin an operand."""
 
 
-def tokens_of(text: str, grammar: Grammar) -> list[Token]:
+def tokenise(text: str, grammar: Grammar) -> list[Token]:
     """Return the tokens of a text; the last one is of kind "end", or "unknown" where the text is not of the grammar."""
     found: list[Token] = []
     position, end = 0, len(text.rstrip())
@@ -97,15 +97,16 @@ class PrecedenceParser(ABC, Generic[Tree]):
     # ------------------------------------------------------------------------------- parts of a language
 
     @abstractmethod
-    def operand(self) -> Tree:
-        """Parse an operand without a prefix operator, with all that belongs to it: unit, index, arguments."""
+    def parse_operand(self) -> Tree:
+        """Parse an operand without a prefix operator, including what belongs to it: unit, index, arguments."""
 
     @abstractmethod
-    def prefixed(self, name: str, minimum: int, sign: Token) -> Tree:
-        """Parse the operand of a prefix operator, `self.expression(minimum)`, and return the operation's tree."""
+    def parse_prefixed(self, name: str, minimum: int, sign: Token) -> Tree:
+        """Parse the operand of a prefix operator with `self.parse_expression(minimum)` and return the tree of the
+        operation."""
 
     @abstractmethod
-    def joined(self, name: str, left: Tree, right: Tree) -> Tree:
+    def build_operation(self, name: str, left: Tree, right: Tree) -> Tree:
         """Return the tree of the operation left name right."""
 
     @abstractmethod
@@ -113,66 +114,68 @@ class PrecedenceParser(ABC, Generic[Tree]):
         """Return the error for a text that is nested too deeply."""
 
     def grouping_error(self) -> ExpressionError:
-        """Return the error for a second operator in a row that does not group."""
+        """Return the error for a second consecutive operator of a kind that cannot be chained."""
         return ExpressionError(f"'{self.now.text}' needs parentheses here.", remedy="Put one operation in parentheses.")
 
     def is_prefix(self) -> bool:
-        """Return True if the spelling of a prefix operator at the current position is meant as one."""
+        """Return True if the token at the current position is used as a prefix operator."""
         return True
 
     # ------------------------------------------------------------------------------- tokens
 
     def advance(self) -> Token:
-        """Go to the next token and return the one at the current position."""
+        """Return the token at the current position and move to the next one."""
         token = self.now
         self.index += 1
         self.now = self.tokens[self.index]
         return token
 
-    def take(self, sign: str) -> bool:
-        """Go on if this sign is at the current position."""
-        taken = self.now.text == sign
+    def accept(self, symbol: str) -> bool:
+        """Consume a symbol if it is at the current position; return True if it was."""
+        taken = self.now.text == symbol
         if taken:
             self.advance()
         return taken
 
     # ------------------------------------------------------------------------------- expressions
 
-    def expression(self, minimum: int = 0) -> Tree:
-        """Parse operands joined by operators of at least the precedence `minimum`."""
+    def expression(self, min_precedence: int = 0) -> Tree:
+        """Parse operands connected by operators whose precedence is at least `min_precedence`."""
         self.depth += 1
         if self.depth > self.grammar.max_depth:
             raise self.depth_error()
         prefix = self.grammar.prefix.get(self.now.text)
-        left = self.operand() if prefix is None else self._prefixed_operand(prefix, minimum)
+        left = self.parse_operand() if prefix is None else self._parse_prefix_operation(prefix, min_precedence)
         ungrouped = 0
-        while (infix := self.operator()) and infix.precedence >= minimum:
+        while (infix := self.current_operator()) and infix.precedence >= min_precedence:
             if infix.precedence == ungrouped:
                 raise self.grouping_error()
             if infix is not self.grammar.implied:
                 self.advance()
             right = self.expression(infix.precedence + (infix.grouping != "right"))
-            left = self.joined(infix.name, left, right)
+            left = self.build_operation(infix.name, left, right)
             ungrouped = infix.precedence if infix.grouping == "none" else 0
         self.depth -= 1
         return left
 
-    def _prefixed_operand(self, prefix: Prefix, minimum: int) -> Tree:
-        if (prefix.after_tighter == "refused" and minimum > prefix.precedence) or not self.is_prefix():
-            return self.operand()
+    def _parse_prefix_operation(self, prefix: Prefix, min_precedence: int) -> Tree:
+        if (prefix.after_tighter == "refused" and min_precedence > prefix.precedence) or not self.is_prefix():
+            return self.parse_operand()
         own = prefix.after_tighter == "own"
-        return self.prefixed(prefix.name, prefix.precedence if own else max(minimum, prefix.precedence), self.advance())
+        return self.parse_prefixed(
+            prefix.name, prefix.precedence if own else max(min_precedence, prefix.precedence), self.advance()
+        )
 
-    def operator(self) -> Infix | None:
-        """Return the infix operator at the current position, the implied one before an operand, or None."""
+    def current_operator(self) -> Infix | None:
+        """Return the infix operator at the current position, the implicit one before an operand, or None."""
         infix = self.grammar.infix.get(self.now.text)
         if infix is None and (self.now.kind in _OPERANDS or self.now.text in self.grammar.openings):
             return self.grammar.implied
         return infix
 
-    def comma_separated(self) -> list[Tree]:
+    def parse_comma_separated(self) -> list[Tree]:
         """Parse one or more expressions with commas between them."""
         items = [self.expression()]
-        while self.take(","):
+        while self.accept(","):
             items.append(self.expression())
         return items

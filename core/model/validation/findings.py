@@ -1,4 +1,4 @@
-"""Findings: questionable parts of a model, by element and field, with a remedy.
+"""Findings: questionable parts of a model, identified by element and field, with a remedy.
 
 Severity: error (cannot be used), warning (used; look at it), hint.
 """
@@ -14,8 +14,8 @@ Severity = Literal["error", "warning", "hint"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One questionable part of a model. `collection` and `name` give the element ("" for the whole model), `others`
-    further elements involved, (collection, name) each."""
+    """A questionable part of a model. `collection` and `name` identify the element ("" for the whole model); `others`
+    lists further elements involved, as (collection, name)."""
 
     severity: Severity
     text: str

@@ -1,4 +1,4 @@
-"""Findings about physically doubtful sensors, forces, constraints, drivers, junctions and sub-assemblies.
+"""Findings about physically questionable sensors, forces, constraints, drivers, junctions and sub-assemblies.
 
 check(model, values) -> findings of an expanded model at the present parameter values
 """
@@ -12,27 +12,27 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import KinetostatError, near_misses
-from core.model.constraints import Constraint, Driver, UnknownConstraint, meshing_positions
+from core.errors import KinetostatError, suggest_names
+from core.model.constraints import Constraint, Driver, UnknownConstraint, count_meshing_positions
 from core.model.forces import JOINT, LINE, SENSOR, STRANDS, Force, LineMass, UnknownForce
-from core.model.formula.expression import evaluate, names, parse
+from core.model.formula.expression import evaluate, names_in_formula, parse
 from core.model.model import COLLECTIONS, Model
-from core.model.parameters import value_of
+from core.model.parameters import evaluate_field
 from core.model.sensors import Sensor
 from core.model.signals import TIME
-from core.model.units import amount
+from core.model.units import format_with_unit
 from core.model.validation.findings import Finding, Severity
-from core.model.validation.possible_numbers import impossible
+from core.model.validation.possible_numbers import find_impossible_numbers
 
 DURATION = 10.0
-"""Seconds over which a driver is compared with the limits of its joint."""
+"""Duration (s) for which a driver is compared with the limits of its joint."""
 BISECTIONS = 20
 """Bisection steps between the two samples at which a limit is exceeded."""
 
 
 def check(model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
     """Yield all findings, in the order of the tree."""
-    checks = _Checks(model, values)
+    checks = _ForceChecks(model, values)
     yield from checks.check_junctions()
     for sensor in model.sensors:
         yield from checks.check_sensor(sensor)
@@ -44,11 +44,11 @@ def check(model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
             yield from checks.check_constraint(constraint)
     for driver in model.drivers:
         yield from checks.check_driver(driver)
-    yield from checks.doubly_driven()
+    yield from checks.check_double_drivers()
 
 
-def assemblies(model: Model) -> Iterator[Finding]:
-    """Yield findings for sub-assemblies whose file was not read, or has another gravity."""
+def check_sub_assemblies(model: Model) -> Iterator[Finding]:
+    """Yield findings for sub-assemblies whose file was not read or has a different gravity."""
     for each in model.assemblies:
         if each.content is None:
             yield Finding(
@@ -70,33 +70,33 @@ def assemblies(model: Model) -> Iterator[Finding]:
             )
 
 
-def constrained(model: Model) -> Iterator[str]:
+def constrained_frames(model: Model) -> Iterator[str]:
     """Yield the bodies and frames on which constraints act."""
-    return (end for each in model.constraints for pair in each.between(model.sensors) for end in pair)
+    return (end for each in model.constraints for pair in each.connected_frames(model.sensors) for end in pair)
 
 
-class _Checks:
+class _ForceChecks:
     def __init__(self, model: Model, values: Mapping[str, float]) -> None:
         self.model, self.values = model, values
         self.joints = {joint.name: joint for joint in model.joints}
         self.sensors = {sensor.name: sensor for sensor in model.sensors}
 
-    def number_or_nan_of(self, value: float | str | None) -> float:
-        """Return a number; NaN if there is none (or it depends on time and state)."""
+    def evaluate_or_nan(self, value: float | str | None) -> float:
+        """Return the value of a number; NaN if there is none or it depends on time and state."""
         try:
-            return math.nan if value is None else float(value_of(value, self.values))
+            return math.nan if value is None else float(evaluate_field(value, self.values))
         except (KinetostatError, TypeError, ValueError, OverflowError):
             return math.nan
 
-    def carrier_and_position(self, name: str) -> tuple[str, tuple[float, ...] | None]:
-        """Return the body (world, junction) that carries a point, and its position there if no rotation lies
-        between."""
+    def find_carrier_and_position(self, name: str) -> tuple[str, tuple[float, ...] | None]:
+        """Return the body (or world, or junction) that carries a point, and the point's position on it if no rotation
+        lies between."""
         position: tuple[float, ...] | None = (0.0, 0.0, 0.0)
         carrier, frames = self.model.placement(name)
         for frame in reversed(frames):
             if position is not None:
                 turned = any(position) and any(x != 0.0 for x in frame.pose.rotation)
-                offset = [self.number_or_nan_of(x) for x in frame.pose.position]
+                offset = [self.evaluate_or_nan(x) for x in frame.pose.position]
                 position = None if turned else tuple(a + b for a, b in zip(position, offset, strict=True))
         return carrier.name, position
 
@@ -107,28 +107,28 @@ class _Checks:
         ends = Counter(end for force in self.model.forces for end in (force.a, force.b))
         for junction in self.model.junctions:
             if ends[junction.name] < 2:
-                yield of(
+                yield make_finding(
                     junction,
                     "warning",
-                    f"{ends[junction.name] or 'No'} force acts on it: a massless point needs at least two in "
+                    f"{ends[junction.name] or 'No'} force acts on it: a massless point needs at least two forces in "
                     "equilibrium.",
                     "Connect line forces to it.",
                     "guess",
                 )
 
     def check_sensor(self, sensor: Sensor) -> Iterator[Finding]:
-        """Check for differences of unlike quantities, and for frames that cannot move relative to each other."""
+        """Check for differences of incompatible quantities, and for frames that cannot move relative to each other."""
         other = self.sensors.get(sensor.minus)
         if other is not None and other.info.components != sensor.info.components:
-            yield of(
+            yield make_finding(
                 sensor,
                 "error",
                 f"'{other.name}' measures another quantity ({other.kind}).",
                 f"Subtract a sensor of kind {sensor.kind}.",
                 "minus",
             )
-        if sensor.info.geometric and self.model.carrier(sensor.a) is self.model.carrier(sensor.b):
-            yield of(
+        if sensor.info.is_geometric and self.model.carrier(sensor.a) is self.model.carrier(sensor.b):
+            yield make_finding(
                 sensor,
                 "hint",
                 "Both frames are on the same body: its value never changes.",
@@ -139,14 +139,14 @@ class _Checks:
     # ------------------------------------------------------------------------------- forces
 
     def check_force(self, force: Force) -> Iterator[Finding]:
-        """Check springs and dampers and where they act."""
+        """Check springs and dampers and the elements they act on."""
         uses = force.info.uses
-        yield from impossible(force, self.number_or_nan_of)
+        yield from find_impossible_numbers(force, self.evaluate_or_nan)
         if force.info.along == LINE:
             yield from self.check_line(force)
         for field in force.info.nonzero:
-            if self.number_or_nan_of(getattr(force, field)) == 0.0:
-                yield of(
+            if self.evaluate_or_nan(getattr(force, field)) == 0.0:
+                yield make_finding(
                     force,
                     "error",
                     f"With {field} 0 it exerts no force.",
@@ -154,7 +154,7 @@ class _Checks:
                     field,
                 )
         if not force.info.nonzero and self.has_no_effect(force):
-            yield of(
+            yield make_finding(
                 force,
                 "hint",
                 "It exerts no force.",
@@ -179,8 +179,8 @@ class _Checks:
         for setting in element.settings:
             if setting.parameter not in known:
                 text = f"The kind '{element.kind}' has no number '{setting.parameter}'."
-                remedy = near_misses(setting.parameter, known) if known else "Remove it."
-                yield of(element, "warning", text, remedy, "settings")
+                remedy = suggest_names(setting.parameter, known) if known else "Remove it."
+                yield make_finding(element, "warning", text, remedy, "settings")
 
     def has_no_effect(self, force: Force) -> bool:
         uses = force.info.uses
@@ -191,22 +191,24 @@ class _Checks:
         return bool(values) and all(value == 0.0 for value in values) and not further
 
     def check_line(self, force: Force) -> Iterator[Finding]:
-        """Check natural length, ends and masses of a line force."""
-        rest = self.number_or_nan_of(force.rest) if "rest" in force.info.uses else math.nan
+        """Check the natural length, end points and masses of a line force."""
+        rest = self.evaluate_or_nan(force.rest) if "rest" in force.info.uses else math.nan
         if rest < 0.0:
-            yield of(force, "warning", "Its natural length is negative.", "Give a length.", "rest")
-        elif rest == 0.0 and self.number_or_nan_of(force.stiffness) > 0.0 and force.law is None:
-            yield of(
+            yield make_finding(
+                force, "warning", "Its natural length is negative.", "Give a length of 0 or more.", "rest"
+            )
+        elif rest == 0.0 and self.evaluate_or_nan(force.stiffness) > 0.0 and force.law is None:
+            yield make_finding(
                 force,
                 "hint",
                 "Its natural length is 0: the spring pulls until its ends meet.",
                 "Give the natural length.",
                 "rest",
             )
-        (carrier, p), (other, r) = self.carrier_and_position(force.a), self.carrier_and_position(force.b)
+        (carrier, p), (other, r) = self.find_carrier_and_position(force.a), self.find_carrier_and_position(force.b)
         if carrier == other:
             if p is not None and r is not None and math.dist(p, r) < 1e-12:
-                yield of(
+                yield make_finding(
                     force,
                     "error",
                     "Both ends coincide on the same body: the line has no direction.",
@@ -214,16 +216,20 @@ class _Checks:
                     "b",
                 )
             else:
-                yield of(force, "hint", "Both ends are on the same body: it has no effect.", "Connect two bodies.", "b")
+                yield make_finding(
+                    force, "hint", "Both ends are on the same body: it has no effect.", "Connect two bodies.", "b"
+                )
         for number, mass in enumerate(force.masses, 1):
-            yield from self.check_mass(force, mass, number)
+            yield from self.check_line_mass(force, mass, number)
 
-    def check_mass(self, force: Force, mass: LineMass, number: int) -> Iterator[Finding]:
-        amount, place = self.number_or_nan_of(mass.mass), self.number_or_nan_of(mass.place)
+    def check_line_mass(self, force: Force, mass: LineMass, number: int) -> Iterator[Finding]:
+        amount, place = self.evaluate_or_nan(mass.mass), self.evaluate_or_nan(mass.place)
         if amount == 0.0:
-            yield of(force, "hint", f"Mass {number} on the line is 0.", "Give its mass or remove it.", "masses")
+            yield make_finding(
+                force, "hint", f"Mass {number} on the line is 0.", "Give its mass or remove it.", "masses"
+            )
         if place < 0.0 or (mass.at == "fraction" and place > 1.0):
-            yield of(
+            yield make_finding(
                 force,
                 "warning",
                 f"Mass {number} lies outside the line (at {place:g}).",
@@ -236,35 +242,37 @@ class _Checks:
     def check_constraint(self, constraint: Constraint) -> Iterator[Finding]:
         """Check that the constraint can be satisfied."""
         uses = constraint.info.uses
-        if "sensor" in uses and not (sensor := self.sensors[constraint.sensor]).info.geometric:
-            yield of(
+        if "sensor" in uses and not (sensor := self.sensors[constraint.sensor]).info.is_geometric:
+            yield make_finding(
                 constraint,
                 "error",
-                f"'{sensor.name}' ({sensor.kind}) is not a function of positions, so it cannot be held.",
-                "Hold a distance, angle, position …",
+                f"'{sensor.name}' ({sensor.kind}) is not a function of positions, so it cannot be kept constant.",
+                "Use a sensor of a distance, an angle, a position …",
                 "sensor",
             )
         if "leader" in uses:
             for field in ("joint", "leader"):
                 yield from self.check_coordinate(constraint, getattr(constraint, field), "", field)
             if constraint.joint == constraint.leader:
-                yield of(constraint, "error", "It couples a joint with itself.", "Name two joints.", "leader")
+                yield make_finding(constraint, "error", "It couples a joint with itself.", "Name two joints.", "leader")
             yield from self.check_countable_turns(constraint)
         if "b" in uses and self.model.carrier(constraint.a) is self.model.carrier(constraint.b):
-            yield of(constraint, "error", "Both ends are on the same body.", "Connect two bodies.", "b")
-        yield from impossible(constraint, self.number_or_nan_of)
+            yield make_finding(constraint, "error", "Both ends are on the same body.", "Connect two bodies.", "b")
+        yield from find_impossible_numbers(constraint, self.evaluate_or_nan)
         yield from self.check_settings(constraint)
 
     def check_countable_turns(self, gear: Constraint) -> Iterator[Finding]:
-        """Report gears between two measured angles whose ratio is no quotient of integers, so that turns cannot be
-        counted."""
+        """Report gears between two measured angles whose ratio is not a quotient of small integers, so that turns
+        cannot be counted."""
         both = [self.joints[name] for name in (gear.joint, gear.leader)]
         if any(joint.cut != "yes" or joint.info.coordinate_dimensions != ("angle",) for joint in both):
             return
-        ratio = self.number_or_nan_of(gear.ratio)
-        varies = isinstance(gear.ratio, str) and names(parse(gear.ratio))
-        if np.isfinite(ratio) and (not meshing_positions(ratio) or (varies and meshing_positions(ratio) > 1)):
-            yield of(
+        ratio = self.evaluate_or_nan(gear.ratio)
+        varies = isinstance(gear.ratio, str) and names_in_formula(parse(gear.ratio))
+        if np.isfinite(ratio) and (
+            not count_meshing_positions(ratio) or (varies and count_meshing_positions(ratio) > 1)
+        ):
+            yield make_finding(
                 gear,
                 "warning",
                 f"Both '{gear.joint}' and '{gear.leader}' close loops, so their turns cannot be counted at this ratio.",
@@ -275,12 +283,12 @@ class _Checks:
 
     def check_driver(self, driver: Driver) -> Iterator[Finding]:
         """Check for drivers of dependent coordinates, and for drivers that exceed limits."""
-        if driver.sensor and driver.motion == "position" and not self.sensors[driver.sensor].info.geometric:
-            yield of(
+        if driver.sensor and driver.motion == "position" and not self.sensors[driver.sensor].info.is_geometric:
+            yield make_finding(
                 driver,
                 "error",
                 f"'{driver.sensor}' is not a function of positions, so it cannot be driven.",
-                "Drive a distance, angle, position …",
+                "Drive a sensor of a distance, an angle, a position …",
                 "sensor",
             )
         if not driver.joint:
@@ -288,22 +296,22 @@ class _Checks:
         yield from self.check_coordinate(driver, driver.joint, driver.coordinate)
         joint = self.joints[driver.joint]
         if joint.mimic is not None:
-            yield of(
+            yield make_finding(
                 driver, "error", f"'{joint.name}' follows '{joint.mimic.leader}' already.", "Drive the leader.", "joint"
             )
         index = joint.info.coordinates.index(driver.coordinate) if driver.coordinate in joint.info.coordinates else 0
         if driver.motion == "position" and index < len(joint.limits):
             low, high = (
-                self.number_or_nan_of(joint.limits[index].lower),
-                self.number_or_nan_of(joint.limits[index].upper),
+                self.evaluate_or_nan(joint.limits[index].lower),
+                self.evaluate_or_nan(joint.limits[index].upper),
             )
-            if (found := self.first_limit_violation(driver, low, high)) is not None:
+            if (found := self.find_limit_violation(driver, low, high)) is not None:
                 time, value = found
                 measure = joint.info.coordinate_dimensions[index]
-                limit = amount(low if value < low else high, measure)
+                limit = format_with_unit(low if value < low else high, measure)
                 when = f"from t = {time:.4g} s on" if time > 0.0 else "from the start"
-                most = f"{amount(value, measure)} within {DURATION:g} s"
-                yield of(
+                most = f"{format_with_unit(value, measure)} within {DURATION:g} s"
+                yield make_finding(
                     driver,
                     "warning",
                     f"It moves '{joint.name}' beyond its limit {limit} {when}: to {most}.",
@@ -311,10 +319,10 @@ class _Checks:
                     "function",
                 )
 
-    def first_limit_violation(self, driver: Driver, low: float, high: float) -> tuple[float, float] | None:
+    def find_limit_violation(self, driver: Driver, low: float, high: float) -> tuple[float, float] | None:
         """Return (s, value): the time when a driver first exceeds the limits within `DURATION`, and its extreme value;
         None if it stays within, or cannot be evaluated."""
-        times, values = self.sampled_motion(driver)
+        times, values = self.sample_motion(driver)
         outside = (values < low - 1e-9) | (values > high + 1e-9)
         if not outside.any():
             return None
@@ -323,43 +331,43 @@ class _Checks:
         node = None if driver.values or not isinstance(driver.function, str) else parse(driver.function)
         for _ in range(BISECTIONS if first and node is not None else 0):
             middle = 0.5 * (begin + end)
-            value = self.formula_value(node, middle)
+            value = self.evaluate_at_time(node, middle)
             begin, end = (begin, middle) if value < low - 1e-9 or value > high + 1e-9 else (middle, end)
         beyond = np.maximum(values - high, low - values)
         beyond[~outside] = -math.inf
         return end, float(values[int(np.argmax(beyond))])
 
-    def sampled_motion(self, driver: Driver) -> tuple[np.ndarray, np.ndarray]:
+    def sample_motion(self, driver: Driver) -> tuple[np.ndarray, np.ndarray]:
         """Return times (s) and values of a driver's formula or table; empty if they cannot be evaluated."""
         nothing = np.array([]), np.array([])
         if driver.values:
             return (
-                np.array([self.number_or_nan_of(time) for time in driver.times]),
-                np.array([self.number_or_nan_of(value) for value in driver.values]),
+                np.array([self.evaluate_or_nan(time) for time in driver.times]),
+                np.array([self.evaluate_or_nan(value) for value in driver.values]),
             )
         if not isinstance(driver.function, str):
             return nothing if driver.function is None else (np.zeros(1), np.array([driver.function]))
         node = parse(driver.function)
-        if names(node) - set(TIME) - self.values.keys():
+        if names_in_formula(node) - set(TIME) - self.values.keys():
             return nothing
         times = np.linspace(0.0, DURATION, 201)
-        found = np.array([self.formula_value(node, float(t)) for t in times])
+        found = np.array([self.evaluate_at_time(node, float(t)) for t in times])
         return (times, found) if np.isfinite(found).all() else nothing
 
-    def formula_value(self, node: Any, t: float) -> float:
+    def evaluate_at_time(self, node: Any, t: float) -> float:
         """Return the value of a formula at a time (s); NaN if unknown."""
         try:
             return float(evaluate(node, {**self.values, "t": t, "time": t}))
         except (KinetostatError, TypeError, ValueError, OverflowError):
             return math.nan
 
-    def doubly_driven(self) -> Iterator[Finding]:
+    def check_double_drivers(self) -> Iterator[Finding]:
         """Report coordinates with two drivers, which contradict each other or are redundant."""
         seen: dict[tuple[str, str, str], str] = {}
         for driver in self.model.drivers:
             key = driver.joint, driver.coordinate, driver.sensor
             if key in seen:
-                yield of(
+                yield make_finding(
                     driver,
                     "error",
                     f"'{seen[key]}' drives the same motion.",
@@ -384,13 +392,13 @@ class _Checks:
             what = f"has no coordinate '{coordinate}'" if coordinate else "has several coordinates"
             what = what if known else "has no coordinate that is a single number"
             hint = f"Choose one of {', '.join(filter(None, known))}." if any(known) else "Choose another joint."
-            yield of(element, "error", f"'{joint}' ({found.kind}) {what}.", hint, field)
+            yield make_finding(element, "error", f"'{joint}' ({found.kind}) {what}.", hint, field)
 
     def check_scalar_sensor(self, force: Force, sensor: str, field: str = "sensor") -> Iterator[Finding]:
         """Check that a force acts along a single number determined by positions."""
         found = self.sensors[sensor]
-        if not found.info.geometric or len(found.info.components) != 1:
-            yield of(
+        if not found.info.is_geometric or len(found.info.components) != 1:
+            yield make_finding(
                 force,
                 "error",
                 f"A force cannot act along '{sensor}' ({found.kind}).",
@@ -399,7 +407,7 @@ class _Checks:
             )
 
 
-def of(element: object, severity: Severity, text: str, remedy: str, field: str) -> Finding:
+def make_finding(element: object, severity: Severity, text: str, remedy: str, field: str) -> Finding:
     """Return a finding about an element of a model."""
     collection = next(name for name, kind in COLLECTIONS.items() if isinstance(element, kind))
     return Finding(severity, text, remedy, collection, getattr(element, "name", ""), field)

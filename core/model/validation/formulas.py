@@ -1,5 +1,5 @@
 """Findings about formulas, parameters and quantities: no finite value, out of range, assumed, unused, unknown; wrong
-units ("30 mm" where a mass is wanted) and angles probably meant in degrees.
+units ("30 mm" for a mass), and angles that were probably meant in degrees.
 
 The dimension of a formula is inferred only where it is certain: a number with a unit, sums, multiples and choices of
 such. Names have no unit of their own in a formula, so whatever holds them is taken to fit.
@@ -13,48 +13,48 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import KinetostatError, near_misses
+from core.errors import KinetostatError, suggest_names
 from core.model.dimensions import dimension_of, nested_with_owners
-from core.model.fields import Element, ScalarKind, SignalKind, VectorKind, fields_of, nested_elements
-from core.model.formula.expression import Binary, Call, Negative, Node, Number, names, parse
-from core.model.formula.formula_fields import formulas_in
+from core.model.fields import Element, ScalarKind, SignalKind, VectorKind, declared_fields, nested_elements
+from core.model.formula.expression import Binary, Call, Negative, Node, Number, names_in_formula, parse
+from core.model.formula.formula_fields import iterate_formulas
 from core.model.formula.nodes import COMPARISONS
 from core.model.model import QUESTIONS, Model
-from core.model.parameters import value_of
-from core.model.signal_texts import Owners, unknown_names
-from core.model.units import SI, UNITS, amount
+from core.model.parameters import evaluate_field
+from core.model.signal_texts import NameOwners, unknown_names
+from core.model.units import SI, UNITS, format_with_unit
 from core.model.validation.findings import Finding, Severity
 
 
-def bad_formulas(model: Model) -> Iterator[Finding]:
+def check_formula_values(model: Model) -> Iterator[Finding]:
     """Yield findings for formulas without a finite value at the current parameters."""
     values = model.values()
     for collection, element in [*model.elements(), ("world", model.world)]:
-        yield from formulas_without_value(values, collection, element)
+        yield from check_element_formulas(values, collection, element)
 
 
-def formulas_without_value(values: Mapping[str, float], collection: str, element: Element) -> Iterator[Finding]:
+def check_element_formulas(values: Mapping[str, float], collection: str, element: Element) -> Iterator[Finding]:
     """Yield findings for formulas of an element without a finite value at these parameters."""
     for inner in nested_elements(element):
-        for field, _, _, text in formulas_in(inner):
-            known = names(parse(text)) <= values.keys()  # not time, not states
-            if known and not np.isfinite(number_or_nan(text, values)):
+        for field, _, _, text in iterate_formulas(inner):
+            known = names_in_formula(parse(text)) <= values.keys()  # not time, not states
+            if known and not np.isfinite(evaluate_or_nan(text, values)):
                 owner = getattr(element, "name", "")
                 what, remedy = f"'{text}' has no finite value.", "Change it or its parameters."
                 yield Finding("error", what, remedy, collection, owner, field.name)
 
 
-def number_or_nan(value: Any, values: Mapping[str, float]) -> float:
+def evaluate_or_nan(value: Any, values: Mapping[str, float]) -> float:
     """Return a number field's value; NaN if the formula has none, and for None."""
     if value is None:
         return np.nan
     try:
-        return float(value_of(value, values))
+        return float(evaluate_field(value, values))
     except (KinetostatError, TypeError, ValueError, OverflowError):
         return np.nan
 
 
-def parameters(model: Model) -> Iterator[Finding]:
+def check_parameters(model: Model) -> Iterator[Finding]:
     """Yield findings for parameters out of range, with an assumed value, or unused."""
     values = model.values()
     used = _used_names(model)
@@ -64,15 +64,18 @@ def parameters(model: Model) -> Iterator[Finding]:
             return Finding(severity, text, remedy, "parameters", name, field)
 
         value = values[parameter.name]
-        low, high = number_or_nan(parameter.minimum, values), number_or_nan(parameter.maximum, values)
+        low, high = evaluate_or_nan(parameter.minimum, values), evaluate_or_nan(parameter.maximum, values)
         if low > high:
-            bounds = f"from {amount(low, parameter.dimension)} down to {amount(high, parameter.dimension)}"
+            bounds = (
+                f"from {format_with_unit(low, parameter.dimension)} down to "
+                f"{format_with_unit(high, parameter.dimension)}"
+            )
             yield found("warning", f"Its range runs {bounds}.", "Swap the bounds.", "minimum")
         elif value < low or value > high:
             yield found(
                 "warning",
-                f"Its value {amount(value, parameter.dimension)} lies outside its range "
-                f"{range_text(low, high, parameter.dimension)}.",
+                f"Its value {format_with_unit(value, parameter.dimension)} lies outside its range "
+                f"{format_range(low, high, parameter.dimension)}.",
                 "Change the value or the range.",
                 "value",
             )
@@ -82,95 +85,99 @@ def parameters(model: Model) -> Iterator[Finding]:
             yield found("hint", "It is not used.", "Use it in a formula or remove it.", "value")
 
 
-def range_text(low: float, high: float, dimension: str = "none") -> str:
-    """Return bounds as text; NaN for none."""
-    first, last = ("∞" if np.isnan(bound) else amount(bound, dimension) for bound in (low, high))
+def format_range(low: float, high: float, dimension: str = "none") -> str:
+    """Format bounds as text; NaN means no bound."""
+    first, last = ("∞" if np.isnan(bound) else format_with_unit(bound, dimension) for bound in (low, high))
     return f"{'−' if np.isnan(low) else ''}{first} … {last}"
 
 
 def _used_names(model: Model) -> set[str]:
-    texts = (found.text for inner in nested_elements(model) for found in formulas_in(inner))
-    return {name for text in texts for name in names(parse(text))}
+    texts = (found.text for inner in nested_elements(model) for found in iterate_formulas(inner))
+    return {name for text in texts for name in names_in_formula(parse(text))}
 
 
-def unknown_quantities(model: Model) -> Iterator[Finding]:
+def check_quantity_names(model: Model) -> Iterator[Finding]:
     """Yield findings for names of quantities that belong to no element, deleted or misspelled."""
     if not any(getattr(model, collection) for collection in QUESTIONS):
         return
-    owners, plain = Owners(model), model.expanded
+    owners, plain = NameOwners(model), model.expanded
     spaces = ("parameter", "joint", "frame", "sensor", "force")
     known = [name for space in spaces for name in plain.index(space)]
     for collection, element in model.elements():
         for inner in nested_elements(element):
-            for field in fields_of(type(inner)):
+            for field in declared_fields(type(inner)):
                 if not isinstance(field.kind, SignalKind):
                     continue
                 text, own = getattr(inner, field.name), getattr(inner, "own_names", ())
                 for name in (each for each in unknown_names(text, owners) if each not in own):
                     head = name.partition(".")[0]
                     words = f"The name '{head}' is not defined" + (f" (in '{text[:80]}')." if head != text else ".")
-                    yield Finding("warning", words, near_misses(head, known), collection, element.name, field.name)
+                    yield Finding("warning", words, suggest_names(head, known), collection, element.name, field.name)
 
 
 _JUDGED = frozenset(unit.dimension for unit in UNITS.values())
-"""Dimensions with units of their own, for which a unit can be wrong (a pitch may be given in mm)."""
+"""Dimensions with their own units, for which a wrong unit can be detected (a pitch may be given in mm)."""
 
 
-def wrong_units(model: Model) -> Iterator[Finding]:
+def check_units(model: Model) -> Iterator[Finding]:
     """Yield findings for fields with a formula of the wrong dimension."""
     for collection, element in [*model.elements(), ("world", model.world)]:
         name = getattr(element, "name", "")
         for owners, which in nested_with_owners(element):
-            for field, kind, index, text in formulas_in(owners[-1]):
+            for field, kind, index, text in iterate_formulas(owners[-1]):
                 wanted = dimension_of(model, owners, field, index if isinstance(kind, VectorKind) else which)
-                if (said := wrong_dimension(text, wanted)) is not None:
+                if (said := find_wrong_dimension(text, wanted)) is not None:
                     yield Finding("warning", *said, collection, name, field.name)
 
 
-def wrong_dimension(text: str, wanted: str) -> tuple[str, str] | None:
-    """Return (problem, remedy) for a formula that does not have the wanted dimension; None if it does or may."""
+def find_wrong_dimension(text: str, expected: str) -> tuple[str, str] | None:
+    """Return (problem, remedy) for a formula that does not have the expected dimension; None if it has or may have
+    it."""
     node = parse(text)
-    if (pair := mixed_dimensions(node)) is not None:
+    if (pair := find_mixed_dimensions(node)) is not None:
         one, other = pair
-        return f"'{text}' combines {_with_article(one)} and {_with_article(other)}.", "Give both in units of one kind."
-    given = dimension_of_formula(node)
-    if given in (None, wanted) or wanted not in _JUDGED:
+        return (
+            f"'{text}' combines {_dimension_with_article(one)} and {_dimension_with_article(other)}.",
+            "Give both in units of one kind.",
+        )
+    given = certain_formula_dimension(node)
+    if given in (None, expected) or expected not in _JUDGED:
         return None
     return (
-        f"'{text}' is {_with_article(str(given))}; {_with_article(wanted)} is required here.",
-        f"Give it in {_unit_list(wanted)}.",
+        f"'{text}' is {_dimension_with_article(str(given))}; {_dimension_with_article(expected)} is required here.",
+        f"Give it in {_list_units(expected)}.",
     )
 
 
-def dimension_of_formula(node: Node) -> str | None:
-    """Return the dimension of a formula, None if it is not certain."""
+def certain_formula_dimension(node: Node) -> str | None:
+    """Return the dimension of a formula; None if it cannot be determined with certainty."""
     match node:
         case Number(_, unit):
             return UNITS[unit].dimension if unit else None
         case Negative(operand):
-            return dimension_of_formula(operand)
+            return certain_formula_dimension(operand)
         case Binary("+" | "-", left, right):
-            return dimension_of_formula(left) or dimension_of_formula(right)
+            return certain_formula_dimension(left) or certain_formula_dimension(right)
         case Call("if", (_, one, other)) | Call("min" | "max", (one, other)):
-            return dimension_of_formula(one) or dimension_of_formula(other)
+            return certain_formula_dimension(one) or certain_formula_dimension(other)
         case Call("abs", (operand,)):
-            return dimension_of_formula(operand)
-        case Binary("*", left, right) if _is_plain(left):
-            return dimension_of_formula(right)
-        case Binary("*" | "/", left, right) if _is_plain(right):
-            return dimension_of_formula(left)
+            return certain_formula_dimension(operand)
+        case Binary("*", left, right) if _is_plain_number(left):
+            return certain_formula_dimension(right)
+        case Binary("*" | "/", left, right) if _is_plain_number(right):
+            return certain_formula_dimension(left)
         case _:
             return None
 
 
-def mixed_dimensions(node: Node) -> tuple[str, str] | None:
-    """Return (problem, remedy) if a formula adds, compares or chooses between values of different dimensions; None
+def find_mixed_dimensions(node: Node) -> tuple[str, str] | None:
+    """Return (problem, remedy) if a formula adds, compares or selects between values of different dimensions; None
     otherwise."""
     pairs: tuple[tuple[Node, Node], ...] = ()
     inner: tuple[Node, ...]
     match node:
         case Negative(operand):
-            return mixed_dimensions(operand)
+            return find_mixed_dimensions(operand)
         case Binary(operator, left, right):
             pairs, inner = ((left, right),) if operator in ("+", "-", *COMPARISONS) else (), (left, right)
         case Call(function, arguments):
@@ -179,31 +186,31 @@ def mixed_dimensions(node: Node) -> tuple[str, str] | None:
         case _:
             return None
     for one, other in pairs:
-        both = dimension_of_formula(one), dimension_of_formula(other)
+        both = certain_formula_dimension(one), certain_formula_dimension(other)
         if None not in both and both[0] != both[1]:
             return str(both[0]), str(both[1])
-    return next(filter(None, map(mixed_dimensions, inner)), None)
+    return next(filter(None, map(find_mixed_dimensions, inner)), None)
 
 
-def _is_plain(node: Node) -> bool:
+def _is_plain_number(node: Node) -> bool:
     """Return True for a number without names and units."""
     match node:
         case Number(_, unit):
             return not unit
         case Negative(operand):
-            return _is_plain(operand)
+            return _is_plain_number(operand)
         case Binary(_, left, right):
-            return _is_plain(left) and _is_plain(right)
+            return _is_plain_number(left) and _is_plain_number(right)
         case _:
-            return not names(node)
+            return not names_in_formula(node)
 
 
-def _with_article(dimension: str) -> str:
+def _dimension_with_article(dimension: str) -> str:
     word = dimension.replace("_", " ")
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
-def _unit_list(dimension: str) -> str:
+def _list_units(dimension: str) -> str:
     symbols = list(dict.fromkeys([SI[dimension], *(u.symbol for u in UNITS.values() if u.dimension == dimension)]))
     return ", ".join(symbols)
 
@@ -211,14 +218,14 @@ def _unit_list(dimension: str) -> str:
 FEWEST, MOST = 4.0 * pi, 3600.0
 """rad; within two turns a number may well be in rad; far beyond ten turns in degrees it counts something else."""
 ROUNDING = 1e-3
-"""Relative tolerance for two turns rounded in a file."""
+"""Relative tolerance for two turns that a file rounded."""
 
 
-def angles_meant_in_degrees(model: Model) -> Iterator[Finding]:
-    """Yield a finding for each field with an angle implausible in rad."""
+def find_angles_in_degrees(model: Model) -> Iterator[Finding]:
+    """Yield a finding for each field with an angle that is implausible in rad."""
     for collection, element in [*model.elements(), ("world", model.world)]:
         for owners, which in nested_with_owners(element):
-            for field, number in _angle_numbers(model, owners, which):
+            for field, number in _plain_angles(model, owners, which):
                 yield Finding(
                     "hint",
                     f"{number:g} is read in radians, as {degrees(number):.0f}°: it is likely meant in degrees.",
@@ -229,22 +236,22 @@ def angles_meant_in_degrees(model: Model) -> Iterator[Finding]:
                 )
 
 
-def _angle_numbers(model: Model, owners: tuple[Element, ...], which: int | None) -> Iterator[tuple[str, float]]:
-    for field in fields_of(type(owners[-1])):
+def _plain_angles(model: Model, owners: tuple[Element, ...], part_index: int | None) -> Iterator[tuple[str, float]]:
+    for field in declared_fields(type(owners[-1])):
         if not isinstance(field.kind, ScalarKind | VectorKind):
             continue
         value = getattr(owners[-1], field.name)
         several = isinstance(field.kind, VectorKind)
         for index, item in enumerate(value if several else (value,)):
-            number = _plain_number(item)
+            number = _plain_number_or_zero(item)
             if FEWEST * (1.0 + ROUNDING) < abs(number) <= MOST:
-                index_in = index if several else which
+                index_in = index if several else part_index
                 if dimension_of(model, owners, field, index_in) == "angle":
                     yield field.name, number
                     break
 
 
-def _plain_number(value: object) -> float:
+def _plain_number_or_zero(value: object) -> float:
     """Return a number given without a unit; 0 for anything else."""
     if isinstance(value, str):
         match parse(value):

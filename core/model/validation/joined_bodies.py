@@ -1,5 +1,5 @@
-"""Groups of bodies fixed to each other: published inertias of single links are often rounded, and meaningful only in
-total for the group."""
+"""Groups of bodies fixed to each other. Published inertias of single links are often rounded and meaningful only as the
+total of the group."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from core.errors import KinetostatError
 from core.model.bodies import WORLD, Body
-from core.model.formula.evaluation import Numbers
+from core.model.formula.evaluation import FieldEvaluator
 from core.model.joints import Joint
 from core.model.model import Model
 from core.model.shapes import Pose
@@ -20,23 +20,23 @@ from core.model.shapes import Pose
 Matrix = NDArray[np.float64]
 
 
-def is_negative_with_fixed_bodies(model: Model, body: Body, values: Mapping[str, float]) -> bool:
-    """Return True if a body of an expanded model together with all bodies fixed to it has a negative principal moment;
-    False if it is fixed to the ground, or masses follow from shapes."""
+def has_negative_group_moment(model: Model, body: Body, values: Mapping[str, float]) -> bool:
+    """Return True if a body and all bodies fixed to it together have a negative principal moment; False if they are
+    fixed to the ground or masses are computed from shapes."""
     try:
-        places = _poses_of_fixed_bodies(model, body.name, Numbers(values))
+        places = _poses_of_fixed_bodies(model, body.name, FieldEvaluator(values))
         if WORLD in places:
             return False
         members = [(model.find("bodies", name), place) for name, place in places.items()]
         if any(each.density is not None for each, _ in members):
             return False
-        return bool(np.linalg.eigvalsh(_combined_inertia(members, Numbers(values)))[0] < 0.0)
+        return bool(np.linalg.eigvalsh(_combined_inertia(members, FieldEvaluator(values)))[0] < 0.0)
     except KinetostatError:
         return True
 
 
-def _poses_of_fixed_bodies(model: Model, first: str, numbers: Numbers) -> dict[str, Matrix]:
-    """Return the bodies fixed to a body (or the ground), itself included, → their poses (4, 4) in it."""
+def _poses_of_fixed_bodies(model: Model, first: str, numbers: FieldEvaluator) -> dict[str, Matrix]:
+    """Return the poses (4, 4), relative to a body or the ground, of all bodies fixed to it, including itself."""
     sides: dict[str, list[tuple[str, Any]]] = {}
     for joint in model.joints:
         if not joint.info.nv:
@@ -54,16 +54,18 @@ def _poses_of_fixed_bodies(model: Model, first: str, numbers: Numbers) -> dict[s
     return found
 
 
-def _relative_pose(model: Model, joint: Joint, numbers: Numbers) -> Matrix:
+def _relative_pose(model: Model, joint: Joint, numbers: FieldEvaluator) -> Matrix:
     """Return the pose (4, 4) of a fixed joint's child body in its parent body."""
     first, second = (
-        _product([*(_matrix(frame.pose, numbers) for frame in model.placement(end).frames), _matrix(side, numbers)])
+        _matrix_product(
+            [*(_pose_matrix(frame.pose, numbers) for frame in model.placement(end).frames), _pose_matrix(side, numbers)]
+        )
         for end, side in ((joint.parent, joint.a), (joint.child, joint.b))
     )
     return np.asarray(first @ np.linalg.inv(second))
 
 
-def _product(matrices: list[Matrix]) -> Matrix:
+def _matrix_product(matrices: list[Matrix]) -> Matrix:
     """Return the product of matrices, in their order."""
     result = np.eye(4)
     for matrix in matrices:
@@ -71,13 +73,13 @@ def _product(matrices: list[Matrix]) -> Matrix:
     return result
 
 
-def _matrix(pose: Pose, numbers: Numbers) -> Matrix:
+def _pose_matrix(pose: Pose, numbers: FieldEvaluator) -> Matrix:
     read, result = numbers.pose(pose), np.eye(4)
     result[:3, :3], result[:3, 3] = np.array(read.rotation, dtype=float), np.array(read.position, dtype=float)
     return result
 
 
-def _combined_inertia(members: list[tuple[Body, Matrix]], numbers: Numbers) -> Matrix:
+def _combined_inertia(members: list[tuple[Body, Matrix]], numbers: FieldEvaluator) -> Matrix:
     """Return the inertia tensor (3, 3) of several bodies about their common centre of mass."""
     masses = np.array([float(numbers.scalar(body.mass)) for body, _ in members])
     centers = [place[:3, :3] @ np.array(numbers.vector(body.center_of_mass)) + place[:3, 3] for body, place in members]

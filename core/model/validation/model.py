@@ -1,4 +1,4 @@
-"""Findings about physically doubtful parts of a model, each with a remedy; nothing here rejects a model.
+"""Findings about physically questionable parts of a model, each with a remedy; no finding here rejects a model.
 
     check(model) -> tuple[Finding, …]
 
@@ -17,65 +17,71 @@ import numpy as np
 
 from core.model.bodies import WORLD, Body, Gravity, Inertia
 from core.model.constraints import Constraint
-from core.model.fields import Element, fields_of, nested_elements
+from core.model.fields import Element, declared_fields, nested_elements
 from core.model.joints import NO_RATE, RATES, Joint, Limit
-from core.model.model import WORDS, Model, elements_of_unknown_kind, needed, reason
+from core.model.model import WORDS, Model, elements_of_unknown_kind, require_model, unknown_kind_reason
 from core.model.shapes import Mesh, Pose
-from core.model.units import amount
+from core.model.units import format_with_unit
 from core.model.validation import forces, friction_and_stops
-from core.model.validation.circular_references import circles
+from core.model.validation.circular_references import find_cycles
 from core.model.validation.findings import Finding, Severity
 from core.model.validation.formulas import (
-    angles_meant_in_degrees,
-    bad_formulas,
-    number_or_nan,
-    parameters,
-    range_text,
-    unknown_quantities,
-    wrong_units,
+    check_formula_values,
+    check_parameters,
+    check_quantity_names,
+    check_units,
+    evaluate_or_nan,
+    find_angles_in_degrees,
+    format_range,
 )
-from core.model.validation.possible_numbers import NO_INERTIA, impossible, judged_with_fixed_bodies, principal_moments
+from core.model.validation.possible_numbers import (
+    NO_INERTIA,
+    find_impossible_numbers,
+    principal_moments,
+    relax_for_fixed_bodies,
+)
 
 PERPENDICULAR_TOLERANCE = 1e-6
 UNIT_TOLERANCE = 1e-3
 FAR = 3.0
-"""Distance of a centre of mass from every shape of its body, in radii of the shape, beyond which it is reported."""
+"""Distance of a centre of mass from all shapes of its body, in radii of the shape, beyond which it is reported."""
 
 FARTHEST_REST = {"angle": 3600.0, "length": 1e5}
-"""Reference position (rad, m) beyond which it is surely a mistake."""
+"""Reference position (rad or m) beyond which it is certainly a mistake."""
 NOTHING = Inertia()
 
 ProblemOf = Callable[[str, str], tuple[str, str] | None]
-"""(file, origin) → problem with a mesh file, and the remedy; None if it is there."""
+"""Function (file, origin) → problem with a mesh file and its remedy; None if the file is found."""
 
 
 def check(model: Model, problem_of: ProblemOf | None = None) -> tuple[Finding, ...]:
-    """Return findings about questionable parts of a model. With `problem_of` missing mesh files are reported too."""
-    checks = _Checks(needed(model).expanded, problem_of)
+    """Return findings about questionable parts of a model. With `find_mesh_problem`, missing mesh files are reported
+    too."""
+    checks = _ModelChecks(require_model(model).expanded, problem_of)
     elements = forces.check(model.expanded, checks.values)
     return (
-        *_unknown_kinds(model.expanded),
-        *bad_formulas(model),
-        *wrong_units(model),
-        *unknown_quantities(model),
-        *angles_meant_in_degrees(model),
-        *parameters(model),
-        *forces.assemblies(model),
+        *_check_unknown_kinds(model.expanded),
+        *check_formula_values(model),
+        *check_units(model),
+        *check_quantity_names(model),
+        *find_angles_in_degrees(model),
+        *check_parameters(model),
+        *forces.check_sub_assemblies(model),
         *checks.all_findings(),
         *elements,
     )
 
 
-def _unknown_kinds(model: Model) -> Iterator[Finding]:
+def _check_unknown_kinds(model: Model) -> Iterator[Finding]:
     """Yield findings for elements of unknown kinds."""
     for collection, element in elements_of_unknown_kind(model):
-        yield Finding("error", *reason(collection, element), collection, element.name, "kind")
+        yield Finding("error", *unknown_kind_reason(collection, element), collection, element.name, "kind")
 
 
 # ------------------------------------------------------------------------------- bodies, joints
 
 
-class _Checks:
+class _ModelChecks:
     """Checks of a model without chains, at the current parameter values."""
 
     def __init__(self, model: Model, problem_of: ProblemOf | None) -> None:
@@ -90,31 +96,33 @@ class _Checks:
             if material.texture:
                 yield from self.check_mesh_file(material.texture, "materials", material.name, "texture")
         for body in self.model.bodies:
-            yield from judged_with_fixed_bodies(impossible(body, self.number), self.model, self.values)
+            yield from relax_for_fixed_bodies(
+                find_impossible_numbers(body, self.evaluate_or_nan), self.model, self.values
+            )
             yield from self.check_mass(body)
             yield from self.check_shapes(body)
         for _, element in self.model.elements():
             yield from self.check_rotations(element)
         for joint in self.model.joints:
-            yield from impossible(joint, self.number)
+            yield from find_impossible_numbers(joint, self.evaluate_or_nan)
             yield from self.check_axes(joint)
             yield from self.check_limits(joint)
-            yield from self.implausible_rest(joint)
-            yield from friction_and_stops.check(joint, self.number, self.model.world.limits == "act")
+            yield from self.check_reference_position(joint)
+            yield from friction_and_stops.check(joint, self.evaluate_or_nan, self.model.world.limits == "act")
         yield from self.check_couplings()
-        yield from self.massless_parts()
-        yield from self.point_masses()
-        yield from self.unconnected_bodies()
-        yield from self.missing_contacts()
+        yield from self.check_massless_parts()
+        yield from self.check_point_masses()
+        yield from self.check_unconnected_bodies()
+        yield from self.check_missing_contacts()
 
-    def number(self, value: Any) -> float:
-        return number_or_nan(value, self.values)
+    def evaluate_or_nan(self, value: Any) -> float:
+        return evaluate_or_nan(value, self.values)
 
-    def vector(self, values: Any) -> np.ndarray:
-        return np.array([self.number(value) for value in values])
+    def evaluate_vector(self, values: Any) -> np.ndarray:
+        return np.array([self.evaluate_or_nan(value) for value in values])
 
     def check_gravity(self, gravity: Gravity) -> Iterator[Finding]:
-        if gravity.kind == "point" and self.number(gravity.mu) <= 0.0:
+        if gravity.kind == "point" and self.evaluate_or_nan(gravity.mu) <= 0.0:
             yield Finding(
                 "warning",
                 "The gravitational parameter of the point field is not positive.",
@@ -126,7 +134,7 @@ class _Checks:
 
     def check_rotations(self, element: Element) -> Iterator[Finding]:
         for inner in nested_elements(element):
-            if isinstance(inner, Pose) and len(inner.rotation) == 4 and not any(self.vector(inner.rotation)):
+            if isinstance(inner, Pose) and len(inner.rotation) == 4 and not any(self.evaluate_vector(inner.rotation)):
                 collection = next(c for c in WORDS if element in getattr(self.model, c))
                 yield Finding(
                     "error",
@@ -147,13 +155,14 @@ class _Checks:
                     body, "warning", "It has a density but no shape, so it has no mass.", "Add a shape.", "density"
                 )
             return
-        mass = self.number(body.mass)
-        moments = principal_moments(body.inertia, self.number)
+        mass = self.evaluate_or_nan(body.mass)
+        moments = principal_moments(body.inertia, self.evaluate_or_nan)
         if moments[2] > NO_INERTIA and mass == 0.0:
             yield _element_finding(body, "warning", "It has inertia but no mass.", "Give its mass.", "mass")
 
-    def missing_contacts(self) -> Iterator[Finding]:
-        """Report free bodies, and bodies with collision shapes only, near others: contacts are not computed."""
+    def check_missing_contacts(self) -> Iterator[Finding]:
+        """Report free bodies, and bodies with collision shapes only, that are near others: contacts are not
+        computed."""
         group = self.rigid_groups()
         solid = {group[body.name] for body in self.model.bodies if any(s.role != "visual" for s in body.shapes)}
         only = {group[body.name] for body in self.model.bodies if any(s.role == "collision" for s in body.shapes)}
@@ -165,23 +174,23 @@ class _Checks:
         elif len(only) > 1:
             yield Finding("hint", text, remedy, field="shapes")
 
-    def massless_parts(self) -> Iterator[Finding]:
-        """Report parts that move independently but have no mass: their accelerations would be unbounded."""
+    def check_massless_parts(self) -> Iterator[Finding]:
+        """Report parts that can move independently but have no mass; their accelerations would be unbounded."""
         bodies = {body.name: body for body in self.model.bodies}
         if not any(self.has_mass(body) for body in bodies.values()):
             if bodies and all(body.mass == 0.0 and body.inertia == NOTHING for body in bodies.values()):
-                yield Finding("hint", "No body has mass: kinematics only.", "Give masses before dynamics.")
+                yield Finding("hint", "No body has mass: kinematics only.", "Give masses before you use dynamics.")
             return
         group = self.rigid_groups()
         heavy = {group[name] for name, body in bodies.items() if self.has_mass(body)} | {group[WORLD]}
         joints = [j for j in self.model.joints if j.info.nv]
         ends = [(group.get(j.parent, ""), group.get(j.child, ""), j) for j in joints]
-        held = {group[end] for end in forces.constrained(self.model) if end in group}
+        held = {group[end] for end in forces.constrained_frames(self.model) if end in group}
         for name in bodies:
             if group[name] in heavy:
                 continue
             touching = [j for a, b, j in ends if group[name] in (a, b) and a != b]
-            carried = any(self.number(j.armature) > 0.0 for j in touching)
+            carried = any(self.evaluate_or_nan(j.armature) > 0.0 for j in touching)
             if len(touching) < 2 and not carried and group[name] not in held:
                 heavy.add(group[name])  # one message per group
                 yield _element_finding(
@@ -192,7 +201,7 @@ class _Checks:
                     "mass",
                 )
 
-    def point_masses(self) -> Iterator[Finding]:
+    def check_point_masses(self) -> Iterator[Finding]:
         """Report end bodies that can rotate without moving any inertia."""
         group = self.rigid_groups()
         members = Counter(group[body.name] for body in self.model.bodies)
@@ -200,13 +209,18 @@ class _Checks:
         for joint in self.model.joints:
             for part in {group[joint.parent], group[joint.child]} & members.keys() if joint.info.nv else ():
                 moving[part].append(joint)
-        held = {group[end] for each in self.model.constraints for end in self.kept_from_rotating(each) if end in group}
+        held = {
+            group[end]
+            for each in self.model.constraints
+            for end in self.bodies_kept_from_rotating(each)
+            if end in group
+        }
         for body in self.model.bodies:
             part = group[body.name]
             joints = moving[part]
             if part in (group[WORLD], *held) or members[part] > 1 or len(joints) > 1 or not self.is_point_mass(body):
                 continue
-            if joints and not self.turns_without_inertia(joints[0]):
+            if joints and not self.can_turn_without_inertia(joints[0]):
                 continue
             how = f"in the {joints[0].kind} joint '{joints[0].name}'" if joints else "freely"
             yield _element_finding(
@@ -219,31 +233,36 @@ class _Checks:
 
     def is_point_mass(self, body: Body) -> bool:
         """Return True if a body has mass, but no inertia about its centre of mass."""
-        moments = self.vector([getattr(body.inertia, field.name) for field in fields_of(Inertia)])
-        return body.density is None and self.number(body.mass) > 0.0 and bool((abs(moments) < NO_INERTIA).all())
+        moments = self.evaluate_vector([getattr(body.inertia, field.name) for field in declared_fields(Inertia)])
+        return (
+            body.density is None and self.evaluate_or_nan(body.mass) > 0.0 and bool((abs(moments) < NO_INERTIA).all())
+        )
 
-    def kept_from_rotating(self, constraint: Constraint) -> Iterator[str]:
+    def bodies_kept_from_rotating(self, constraint: Constraint) -> Iterator[str]:
         """Yield bodies and frames that a constraint may keep from rotating: all but those attached at their centre of
         mass."""
-        points = {body.name for body in self.model.bodies if not self.vector(body.center_of_mass).any()}
-        for pair in constraint.between(self.model.sensors):
+        points = {body.name for body in self.model.bodies if not self.evaluate_vector(body.center_of_mass).any()}
+        for pair in constraint.connected_frames(self.model.sensors):
             yield from (end for end in pair if constraint.kind != "rod" or end not in points)
 
-    def turns_without_inertia(self, joint: Joint) -> bool:
-        """Return True if a point mass at a joint can rotate without moving: joints with three or more degrees of
-        freedom, some of them rotations. (A point has at most three degrees of freedom, and two about another point.)"""
+    def can_turn_without_inertia(self, joint: Joint) -> bool:
+        """Return True if a point mass can rotate at its joint without moving any mass: joints with three or more
+        degrees of freedom, some of them rotations. (A point has at most three degrees of freedom, and two about another
+        point.)"""
         turns = "angular_velocity" in joint.info.speed_dimensions and joint.info.nv > 2
-        return turns and not self.number(joint.armature) > 0.0
+        return turns and not self.evaluate_or_nan(joint.armature) > 0.0
 
-    def unconnected_bodies(self) -> Iterator[Finding]:
+    def check_unconnected_bodies(self) -> Iterator[Finding]:
         """Report bodies without any joint, force or constraint, next to a machine with joints."""
         if not self.model.joints:
             return
         group = self.rigid_groups()
         ends = [
-            end for each in (*self.model.joints, *self.model.forces, *self.model.constraints) for end in _ends(each)
+            end
+            for each in (*self.model.joints, *self.model.forces, *self.model.constraints)
+            for end in _connected_names(each)
         ]
-        ends += forces.constrained(self.model)
+        ends += forces.constrained_frames(self.model)
         sensors = {each.sensor for each in self.model.forces} | {each.sensor for each in self.model.drivers}
         ends += [end for sensor in self.model.sensors if sensor.name in sensors for end in (sensor.a, sensor.b)]
         held = {group[end] for end in ends if end in group}
@@ -258,13 +277,13 @@ class _Checks:
                 )
 
     def has_mass(self, body: Body) -> bool:
-        return body.density is not None or self.number(body.mass) > 0.0
+        return body.density is not None or self.evaluate_or_nan(body.mass) > 0.0
 
     def rigid_groups(self) -> dict[str, str]:
         """Return body or frame → representative of the rigid group that contains it."""
         leader = {name: name for name in (WORLD, *self.model.index("frame"))}
 
-        def root(name: str) -> str:
+        def find_representative(name: str) -> str:
             while leader[name] != name:
                 leader[name] = leader[leader[name]]
                 name = leader[name]
@@ -273,25 +292,25 @@ class _Checks:
         ties = [(frame.parent, frame.name) for frame in self.model.frames]
         ties += [(joint.parent, joint.child) for joint in self.model.joints if not joint.info.nv]
         for a, b in ties:
-            leader[root(a)] = root(b)
-        return {name: root(name) for name in leader}
+            leader[find_representative(a)] = find_representative(b)
+        return {name: find_representative(name) for name in leader}
 
     # ------------------------------------------------------------------------------- shapes
 
     def check_shapes(self, body: Body) -> Iterator[Finding]:
-        """Check sizes, files, and a centre of mass far outside."""
+        """Check the sizes and files of shapes, and whether the centre of mass lies far outside."""
         for number, shape in enumerate(body.shapes, 1):
-            for field in fields_of(type(shape)):
+            for field in declared_fields(type(shape)):
                 if field.name in ("size", "radius", "length"):
                     value = getattr(shape, field.name)
-                    sizes = self.vector(value if isinstance(value, tuple) else (value,))
+                    sizes = self.evaluate_vector(value if isinstance(value, tuple) else (value,))
                     least = 0.0 if field.name in shape.may_be_zero else 1e-300
                     if (sizes < least).any():
                         yield _element_finding(
                             body,
                             "warning",
                             f"Shape {number} has a {field.name} that is not positive.",
-                            "Give a positive one.",
+                            "Give a positive value.",
                             "shapes",
                         )
             if isinstance(shape, Mesh):
@@ -307,13 +326,14 @@ class _Checks:
                 yield Finding("warning", *problem, collection, name, field)
 
     def check_center_of_mass(self, body: Body) -> Iterator[Finding]:
-        if not body.shapes or body.density is not None or self.number(body.mass) <= 0.0:
+        if not body.shapes or body.density is not None or self.evaluate_or_nan(body.mass) <= 0.0:
             return
         if any(isinstance(shape, Mesh) for shape in body.shapes):
             return
-        center = self.vector(body.center_of_mass)
+        center = self.evaluate_vector(body.center_of_mass)
         distances = [
-            math.dist(center, self.vector(shape.pose.position)) / max(shape.bounding_radius(self.number), 1e-300)
+            math.dist(center, self.evaluate_vector(shape.pose.position))
+            / max(shape.bounding_radius(self.evaluate_or_nan), 1e-300)
             for shape in body.shapes
         ]
         if min(distances) > FAR:
@@ -331,7 +351,7 @@ class _Checks:
         """Check the directions of a joint's axes."""
         if "axis" not in joint.info.uses:
             return
-        axis = self.vector(joint.axis)
+        axis = self.evaluate_vector(joint.axis)
         length = math.hypot(*axis)
         if length == 0.0:
             yield _element_finding(
@@ -347,7 +367,7 @@ class _Checks:
                 "axis",
             )
         if "second_axis" in joint.info.uses:
-            second = self.vector(joint.second_axis)
+            second = self.evaluate_vector(joint.second_axis)
             cosine = float((axis / length) @ (second / max(math.hypot(*second), 1e-300)))
             if abs(cosine) > 1.0 - PERPENDICULAR_TOLERANCE or not second.any():
                 yield _element_finding(
@@ -365,7 +385,7 @@ class _Checks:
                     "Choose the second perpendicular to the first.",
                     "second_axis",
                 )
-        if "pitch" in joint.info.uses and self.number(joint.pitch) == 0.0:
+        if "pitch" in joint.info.uses and self.evaluate_or_nan(joint.pitch) == 0.0:
             yield _element_finding(
                 joint, "warning", "A screw of pitch 0 does not advance.", "Give a pitch, or make it revolute.", "pitch"
             )
@@ -374,53 +394,54 @@ class _Checks:
         """Check bounds and reference position."""
         suffixes = joint.info.coordinates
         for number, limit in enumerate(joint.limits[: len(suffixes)]):  # unknown kinds have none
-            low, high = self.number(limit.lower), self.number(limit.upper)
+            low, high = self.evaluate_or_nan(limit.lower), self.evaluate_or_nan(limit.upper)
             measure = joint.info.coordinate_dimensions[number]
             which = f" of coordinate {suffixes[number]}" if len(suffixes) > 1 else ""
             yield from self.check_motor_limits(joint, limit, which)
-            rest = self.number(joint.rest[number]) if number < len(joint.rest) else np.nan
+            rest = self.evaluate_or_nan(joint.rest[number]) if number < len(joint.rest) else np.nan
             if rest < low or rest > high:
                 yield _element_finding(
                     joint,
                     "warning",
-                    f"The rest position{which} ({amount(rest, measure)}) lies outside "
-                    f"the limits {range_text(low, high, measure)}.",
-                    "Move it inside.",
+                    f"The reference position{which} ({format_with_unit(rest, measure)}) lies outside "
+                    f"the limits {format_range(low, high, measure)}.",
+                    "Move it inside the limits.",
                     "rest",
                 )
 
-    def implausible_rest(self, joint: Joint) -> Iterator[Finding]:
+    def check_reference_position(self, joint: Joint) -> Iterator[Finding]:
         """Report implausible reference positions."""
         for value, measure in zip(joint.rest, joint.info.coordinate_dimensions, strict=False):
-            rest, farthest = self.number(value), FARTHEST_REST.get(measure, math.inf)
+            rest, farthest = self.evaluate_or_nan(value), FARTHEST_REST.get(measure, math.inf)
             if farthest < abs(rest) < math.inf:
                 yield _element_finding(
                     joint,
                     "warning",
-                    f"The rest position {amount(rest, measure)} is implausible: more than {amount(farthest, measure)}.",
+                    f"The rest position {format_with_unit(rest, measure)} is implausible: more than "
+                    f"{format_with_unit(farthest, measure)}.",
                     "Give it in rad or m, or with its unit.",
                     "rest",
                 )
         first = joint.info.quaternion
         if joint.rest and first is not None:
-            length = math.hypot(*(self.number(x) for x in joint.rest[first : first + 4]))
+            length = math.hypot(*(self.evaluate_or_nan(x) for x in joint.rest[first : first + 4]))
             if abs(length - 1.0) > UNIT_TOLERANCE:
                 yield _element_finding(
                     joint,
                     "warning",
-                    f"The quaternion of the rest position has length {length:g}, not 1.",
+                    f"The quaternion of the reference position has length {length:g}, not 1.",
                     "Give (0, 0, 0, 1) for no rotation.",
                     "rest",
                 )
 
-    def check_motor_limits(self, joint: Joint, limit: Limit, which: str) -> Iterator[Finding]:
+    def check_motor_limits(self, joint: Joint, limit: Limit, coordinate: str) -> Iterator[Finding]:
         for field in RATES:
-            value = self.number(getattr(limit, field))
+            value = self.evaluate_or_nan(getattr(limit, field))
             if value in NO_RATE:
                 yield _element_finding(
                     joint,
                     "hint",
-                    f"The largest {field}{which} is {value:g}: runs treat it as unlimited.",
+                    f"The largest {field}{coordinate} is {value:g}: runs treat it as unlimited.",
                     "Give a positive value, or leave it empty for no limit.",
                     "limits",
                 )
@@ -429,7 +450,7 @@ class _Checks:
         """Report invalid leaders, and cycles of followers."""
         joints = {joint.name: joint for joint in self.model.joints}
         followers = {joint.name: joint.mimic.leader for joint in self.model.joints if joint.mimic is not None}
-        circle_of = {name: circle for circle in circles(followers) for name in circle}
+        circle_of = {name: circle for circle in find_cycles(followers) for name in circle}
         for joint in self.model.joints:
             if joint.mimic is None:
                 continue
@@ -443,13 +464,13 @@ class _Checks:
                     "mimic",
                 )
             if joint.name in circle_of:
-                text = f"Joints follow each other in a circle: {' → '.join(circle_of[joint.name])}."
+                text = f"Joints follow each other in a cycle: {' → '.join(circle_of[joint.name])}."
                 yield _element_finding(joint, "error", text, "Remove one of the couplings.", "mimic")
-            elif self.number(joint.mimic.ratio) == 0.0:
+            elif self.evaluate_or_nan(joint.mimic.ratio) == 0.0:
                 yield _element_finding(joint, "hint", "With ratio 0 it does not move.", "Give a ratio.", "mimic")
 
 
-def _ends(element: Element) -> Iterator[str]:
+def _connected_names(element: Element) -> Iterator[str]:
     """Yield the names that an element connects."""
     for field in ("parent", "child", "a", "b", "frame"):
         end = getattr(element, field, "")

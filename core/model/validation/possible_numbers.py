@@ -1,5 +1,5 @@
-"""Physically impossible numbers. A single table says which values are rejected, read as unset, or reported as a
-warning; `check`, readers, runs, functions and forms all use it (docs/possible_numbers.md).
+"""Physically impossible numbers. One table states which values are rejected, read as unset, or reported with a warning;
+`check`, readers, runs, functions and forms all use it (docs/possible_numbers.md).
 
     impossible(element, number) -> findings of one element; errors are what is refused
     refusal(elements, …)        -> the error to raise before forces and motions are computed; None: all is possible
@@ -18,13 +18,13 @@ from core.model.bodies import Body, Inertia
 from core.model.constraints import Constraint
 from core.model.fields import Element, Value, nested_elements
 from core.model.forces import Force, LineMass
-from core.model.formula.expression import names, parse
-from core.model.formula.formula_fields import formulas_in
-from core.model.joints import BY_REACTION, LEVELS, NO_RATE, Joint, Limit, friction_by_direction
+from core.model.formula.expression import names_in_formula, parse
+from core.model.formula.formula_fields import iterate_formulas
+from core.model.joints import BY_REACTION, LEVELS, NO_RATE, Joint, Limit, friction_levels_by_direction
 from core.model.model import COLLECTIONS, Model
-from core.model.units import amount
+from core.model.units import format_with_unit
 from core.model.validation.findings import Finding, Severity
-from core.model.validation.formulas import formulas_without_value, number_or_nan
+from core.model.validation.formulas import check_element_formulas, evaluate_or_nan
 from core.numerics.spatial.scalar import Scalar, minus, plus, times, total
 
 Number = Callable[[Any], float]
@@ -33,10 +33,10 @@ Number = Callable[[Any], float]
 TRIANGLE_TOLERANCE = 1e-4
 """Relative to the largest moment: published numbers are rounded to about four digits."""
 NO_INERTIA = 1e-12
-"""kg·m² below which a moment counts as zero (a gram within a thousandth of a millimetre)."""
+"""Moment of inertia (kg·m²) below which a moment counts as zero (a gram within a thousandth of a millimetre)."""
 
 
-class Bound(NamedTuple):
+class NumberBound(NamedTuple):
     """Range of possible values of an element's number, with the message and severity for values outside."""
 
     field: str
@@ -50,7 +50,7 @@ class Bound(NamedTuple):
     none: tuple[float, ...] = ()
     """Values that mean "not set"."""
 
-    def holds(self, value: float) -> bool:
+    def is_possible(self, value: float) -> bool:
         """Return True if a value is possible; NaN passes, because formulas are checked elsewhere."""
         return value in self.none or not (value < self.low or value > self.high or (self.above and value == self.low))
 
@@ -60,20 +60,20 @@ GIVE_RATE = "Give a positive value, or leave it empty for no limit."
 FEEDS = "Its {words} is negative ({value:g}): it would add energy."
 NEGATIVE = "Its {words} is negative: {value:g}."
 
-BOUNDS: dict[type[Element], tuple[Bound, ...]] = {
+BOUNDS: dict[type[Element], tuple[NumberBound, ...]] = {
     Body: (
-        Bound("mass", "The mass {value:g} kg is negative.", "Give a positive mass, or change its parameters."),
-        Bound("density", "The density {value:g} is not positive.", "Give a density, e.g. 7850.", above=True),
+        NumberBound("mass", "The mass {value:g} kg is negative.", "Give a positive mass, or change its parameters."),
+        NumberBound("density", "The density {value:g} is not positive.", "Give a density, e.g. 7850.", above=True),
     ),
     Joint: (
-        Bound("damping", FEEDS, ZERO_OR_MORE, "warning"),
-        Bound("stiffness", FEEDS, ZERO_OR_MORE, "warning"),
-        Bound("armature", NEGATIVE, ZERO_OR_MORE),
-        *(Bound(level, NEGATIVE, ZERO_OR_MORE) for level in (*LEVELS, "stribeck_speed")),
-        Bound("friction_coefficient", NEGATIVE, "Give a value of 0 or more."),
-        Bound("bearing_radius", NEGATIVE, "Give a value of 0 or more."),
-        Bound("thrust_radius", NEGATIVE, "Give a value of 0 or more."),
-        Bound(
+        NumberBound("damping", FEEDS, ZERO_OR_MORE, "warning"),
+        NumberBound("stiffness", FEEDS, ZERO_OR_MORE, "warning"),
+        NumberBound("armature", NEGATIVE, ZERO_OR_MORE),
+        *(NumberBound(level, NEGATIVE, ZERO_OR_MORE) for level in (*LEVELS, "stribeck_speed")),
+        NumberBound("friction_coefficient", NEGATIVE, "Give a value of 0 or more."),
+        NumberBound("bearing_radius", NEGATIVE, "Give a value of 0 or more."),
+        NumberBound("thrust_radius", NEGATIVE, "Give a value of 0 or more."),
+        NumberBound(
             "bearing_distance",
             "Bearings at the same position cannot support a moment.",
             "Give a distance above 0, or leave it empty.",
@@ -81,68 +81,68 @@ BOUNDS: dict[type[Element], tuple[Bound, ...]] = {
         ),
     ),
     Limit: (
-        Bound("velocity", "The largest velocity{which} is negative: {value:g}.", GIVE_RATE, none=NO_RATE),
-        Bound("effort", "The largest effort{which} is negative: {value:g}.", GIVE_RATE, none=NO_RATE),
-        Bound(
+        NumberBound("velocity", "The largest velocity{which} is negative: {value:g}.", GIVE_RATE, none=NO_RATE),
+        NumberBound("effort", "The largest effort{which} is negative: {value:g}.", GIVE_RATE, none=NO_RATE),
+        NumberBound(
             "restitution",
             "The restitution of its stop is {value:g}: above 1 it would add energy, below 0 it is meaningless.",
             "Give a number from 0 to 1.",
             high=1.0,
         ),
-        Bound(
+        NumberBound(
             "stiffness",
             "The stiffness of its stop is negative ({value:g}): it would add energy.",
             "Give a value of 0 or more, or leave it empty.",
         ),
-        Bound(
+        NumberBound(
             "damping",
             "The damping of its stop is negative ({value:g}): it would add energy.",
             "Give a value of 0 or more, or leave it empty.",
         ),
     ),
     Force: (
-        Bound("stiffness", FEEDS, "Give 0 or more.", "warning"),
-        Bound("damping", FEEDS, "Give 0 or more.", "warning"),
-        Bound("inertia", FEEDS, "Give 0 or more."),
-        *(Bound(level, NEGATIVE, ZERO_OR_MORE) for level in (*LEVELS, "stribeck_speed")),
+        NumberBound("stiffness", FEEDS, "Give 0 or more.", "warning"),
+        NumberBound("damping", FEEDS, "Give 0 or more.", "warning"),
+        NumberBound("inertia", FEEDS, "Give 0 or more."),
+        *(NumberBound(level, NEGATIVE, ZERO_OR_MORE) for level in (*LEVELS, "stribeck_speed")),
     ),
-    LineMass: (Bound("mass", "Mass {which} on the line is negative ({value:g}).", "Give a positive mass."),),
-    Constraint: (Bound("length", "A rod needs a positive length.", "Give its length.", above=True),),
+    LineMass: (NumberBound("mass", "Mass {which} on the line is negative ({value:g}).", "Give a positive mass."),),
+    Constraint: (NumberBound("length", "A rod needs a positive length.", "Give its length.", above=True),),
 }
 """Kind of element → its numbers with bounds."""
 
 
-def impossible(element: Element, number: Number) -> Iterator[Finding]:
+def find_impossible_numbers(element: Element, number: Number) -> Iterator[Finding]:
     """Yield findings for impossible numbers of one element: errors are rejected; warnings are for values that add
     energy."""
     if not isinstance(element, Body | Joint | Force | Constraint):
         return
-    for part, bound, which, field in bounded(element):
+    for part, bound, which, field in bounded_numbers(element):
         value = number(getattr(part, bound.field))
-        if not bound.holds(value):
+        if not bound.is_possible(value):
             text = bound.text.format(value=value, which=which, words=bound.field.replace("_", " "))
-            yield _finding(element, bound.severity, text, bound.remedy, field)
+            yield _element_finding(element, bound.severity, text, bound.remedy, field)
     if isinstance(element, Body):
-        yield from _body_findings(element, number)
+        yield from _check_body(element, number)
     elif isinstance(element, Joint):
-        yield from _joint_findings(element, number)
+        yield from _check_joint(element, number)
     elif isinstance(element, Force) and element.is_clutch:
-        yield from _friction_findings(element, number)
+        yield from _check_static_friction(element, number)
 
 
-def margins(element: Element, read: Callable[[Any], Scalar | None]) -> Iterator[Scalar]:
-    """Yield scalars that are all finite and nonnegative only if an element's numbers are possible (sufficient, not
-    necessary), for a quick test of many parameter values. read : the scalar of a field, over symbols; None for an empty
-    field and for one that depends on time or state"""
+def possibility_margins(element: Element, read: Callable[[Any], Scalar | None]) -> Iterator[Scalar]:
+    """Yield scalars that are finite and nonnegative only if an element's numbers are possible (a sufficient condition),
+    for a quick test of many parameter values. read : returns the scalar of a field; None for an empty field and for one
+    that depends on time or state"""
     found: list[Scalar | None] = []
     for inner in nested_elements(element):
-        found += (_square(read(text.text)) for text in formulas_in(inner))
+        found += (_square_or_none(read(text.text)) for text in iterate_formulas(inner))
     if isinstance(element, Body | Joint | Force | Constraint):
-        for part, bound, *_ in bounded(element):
+        for part, bound, *_ in bounded_numbers(element):
             value = read(getattr(part, bound.field)) if bound.severity == "error" else None
-            found.append(_difference(value, bound.low))
-            found.append(None if math.isinf(bound.high) else _difference(bound.high, value))
-        found += (_difference(read(high), read(low)) for low, high in _ordered_pairs(element))
+            found.append(_subtract_or_none(value, bound.low))
+            found.append(None if math.isinf(bound.high) else _subtract_or_none(bound.high, value))
+        found += (_subtract_or_none(read(high), read(low)) for low, high in _ordered_pairs(element))
     if isinstance(element, Body):
         found += _moment_coefficients(element.inertia, read)
         if element.density is not None:
@@ -150,11 +150,11 @@ def margins(element: Element, read: Callable[[Any], Scalar | None]) -> Iterator[
     yield from (each for each in found if each is not None)
 
 
-def _difference(a: Scalar | None, b: Scalar | None) -> Scalar | None:
+def _subtract_or_none(a: Scalar | None, b: Scalar | None) -> Scalar | None:
     return None if a is None or b is None else minus(a, b)
 
 
-def _square(a: Scalar | None) -> Scalar | None:
+def _square_or_none(a: Scalar | None) -> Scalar | None:
     return None if a is None else times(a, a)
 
 
@@ -170,9 +170,9 @@ def _moment_coefficients(inertia: Inertia, read: Callable[[Any], Scalar | None])
     yield from (total((xx, yy, zz)), total((first, second, third)), plus(times(xx, first), across))
 
 
-def bounded(element: Body | Joint | Force | Constraint) -> Iterator[tuple[Element, Bound, str, str]]:
-    """Yield the bounded numbers of an element and of its parts: part, bound, description of the part, the element's
-    field."""
+def bounded_numbers(element: Body | Joint | Force | Constraint) -> Iterator[tuple[Element, NumberBound, str, str]]:
+    """Yield the bounded numbers of an element and of its parts: part, bound, description of the part, field of the
+    element."""
     if isinstance(element, Body):
         fields: tuple[str, ...] = ("density",) if element.density is not None else ("mass",)
     elif isinstance(element, Joint):
@@ -182,14 +182,14 @@ def bounded(element: Body | Joint | Force | Constraint) -> Iterator[tuple[Elemen
     own = next(each for each in BOUNDS if isinstance(element, each))
     yield from ((element, bound, "", bound.field) for bound in BOUNDS[own] if bound.field in fields)
     if isinstance(element, Joint):
-        for which, limit in _named_limits(element):
+        for which, limit in _limits_with_descriptions(element):
             yield from ((limit, bound, which, "limits") for bound in BOUNDS[Limit])
     elif isinstance(element, Force):
         for k, mass in enumerate(element.masses, 1):
             yield from ((mass, bound, str(k), "masses") for bound in BOUNDS[LineMass])
 
 
-def _named_limits(joint: Joint) -> Iterator[tuple[str, Limit]]:
+def _limits_with_descriptions(joint: Joint) -> Iterator[tuple[str, Limit]]:
     """Yield a description of each coordinate and its limits; none for unknown kinds."""
     suffixes = joint.info.coordinates
     for suffix, limit in zip(suffixes, joint.limits, strict=False):
@@ -199,9 +199,9 @@ def _named_limits(joint: Joint) -> Iterator[tuple[str, Limit]]:
 def _ordered_pairs(element: Element) -> Iterator[tuple[Value | None, Value | None]]:
     """Yield pairs of numbers whose second must not be less than the first."""
     if isinstance(element, Joint) or (isinstance(element, Force) and element.is_clutch):
-        yield from friction_by_direction(element)
+        yield from friction_levels_by_direction(element)
     if isinstance(element, Joint):
-        yield from ((limit.lower, limit.upper) for _, limit in _named_limits(element))
+        yield from ((limit.lower, limit.upper) for _, limit in _limits_with_descriptions(element))
         if element.has_reaction_friction:
             yield element.friction_coefficient, element.static_friction_coefficient
 
@@ -210,45 +210,45 @@ Placed = tuple[str, Element]
 """A collection, and an element of it."""
 
 
-def refusal(elements: Iterable[Placed], model: Model, values: Mapping[str, float]) -> SimulationError | None:
-    """Return the error to raise before forces and motions are computed from elements of an expanded model at these
-    parameter values; None if all their numbers are possible."""
+def impossible_number_error(
+    elements: Iterable[Placed], model: Model, values: Mapping[str, float]
+) -> SimulationError | None:
+    """Return the error to be raised before computing forces and motions if an element has an impossible number at these
+    parameter values; None if all numbers are possible."""
 
     def number(value: Any) -> float:
-        return number_or_nan(value, values)
+        return evaluate_or_nan(value, values)
 
     for collection, element in elements:
         if _plain_and_possible.get(id(element)) is element:
             continue
-        findings = judged_with_fixed_bodies(impossible(element, number), model, values)
+        findings = relax_for_fixed_bodies(find_impossible_numbers(element, number), model, values)
         errors = (each for each in findings if each.severity == "error")
-        for finding in (*errors, *formulas_without_value(values, collection, element)):
+        for finding in (*errors, *check_element_formulas(values, collection, element)):
             return SimulationError(finding.text, where=finding.place, remedy=finding.remedy)
-        if not any(True for inner in nested_elements(element) for _ in formulas_in(inner)):
+        if not any(True for inner in nested_elements(element) for _ in iterate_formulas(inner)):
             _plain_and_possible[id(element)] = element
     return None
 
 
 _plain_and_possible: WeakValueDictionary[int, Element] = WeakValueDictionary()
-"""Cache of elements without formulas whose numbers are possible; models share the elements that an edit leaves
-unchanged."""
+"""Cache of elements without formulas whose numbers are all possible; successive models share the elements that an edit
+leaves unchanged."""
 
 
-def judged_with_fixed_bodies(
-    findings: Iterable[Finding], model: Model, values: Mapping[str, float]
-) -> Iterator[Finding]:
-    """Yield the findings of elements, with a negative moment reduced to a warning if the body and everything fixed to
-    it together have none."""
+def relax_for_fixed_bodies(findings: Iterable[Finding], model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield the findings; a negative moment becomes a warning if the body and everything fixed to it have no negative
+    moment together."""
     for finding in findings:
         if (finding.collection, finding.field, finding.severity) == ("bodies", "inertia", "error"):
-            from core.model.validation.joined_bodies import is_negative_with_fixed_bodies
+            from core.model.validation.joined_bodies import has_negative_group_moment
 
-            if not is_negative_with_fixed_bodies(model, model.find("bodies", finding.name), values):
+            if not has_negative_group_moment(model, model.find("bodies", finding.name), values):
                 finding = dataclasses.replace(finding, severity="warning")
         yield finding
 
 
-def numbered(model: Model) -> Iterator[Placed]:
+def elements_with_numbers(model: Model) -> Iterator[Placed]:
     """Yield the elements whose numbers affect forces and motions."""
     yield "world", model.world
     for collection in ("bodies", "frames", "joints", "forces", "constraints", "junctions", "drivers"):
@@ -256,21 +256,21 @@ def numbered(model: Model) -> Iterator[Placed]:
             yield collection, element
 
 
-def depends_on_parameters(element: Element, known: set[str]) -> bool:
+def depends_on_parameters(element: Element, parameters: set[str]) -> bool:
     """Return True if a number of an element, or of a part of it, is a formula of known parameters only."""
     return any(
-        (found := names(parse(text.text))) and found <= known
+        (found := names_in_formula(parse(text.text))) and found <= parameters
         for part in nested_elements(element)
-        for text in formulas_in(part)
+        for text in iterate_formulas(part)
     )
 
 
-def energy_adding_dampers(model: Model, values: Mapping[str, float]) -> Iterator[str]:
+def notes_on_negative_damping(model: Model, values: Mapping[str, float]) -> Iterator[str]:
     """Yield notes for a run about dampers that add energy: element, field and problem."""
     dampers: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
     for element in dampers:
-        if element.damping != 0.0 and number_or_nan(element.damping, values) < 0.0:
-            for finding in impossible(element, lambda value: number_or_nan(value, values)):
+        if element.damping != 0.0 and evaluate_or_nan(element.damping, values) < 0.0:
+            for finding in find_impossible_numbers(element, lambda value: evaluate_or_nan(value, values)):
                 if finding.field == "damping":
                     yield f"{finding.place}: {finding.text}"
 
@@ -278,14 +278,14 @@ def energy_adding_dampers(model: Model, values: Mapping[str, float]) -> Iterator
 # ------------------------------------------------------------------------------------- kinds of elements
 
 
-def _body_findings(body: Body, number: Number) -> Iterator[Finding]:
+def _check_body(body: Body, number: Number) -> Iterator[Finding]:
     if body.density is None:
-        yield from _moment_findings(body, number)
+        yield from _check_moments(body, number)
         return
     for k, shape in enumerate(body.shapes, 1):
         if shape.role != "collision" and any(number(size) < 0.0 for size in _shape_sizes(shape)):
-            text = f"Shape {k} , from which the mass is computed, has a negative size."
-            yield _finding(body, "error", text, "Give sizes of 0 or more.", "shapes")
+            text = f"Shape {k}, from which the mass is computed, has a negative size."
+            yield _element_finding(body, "error", text, "Give sizes of 0 or more.", "shapes")
 
 
 def _shape_sizes(shape: Any) -> Iterator[Value]:
@@ -294,9 +294,9 @@ def _shape_sizes(shape: Any) -> Iterator[Value]:
         yield from value if isinstance(value, tuple) else (value,)
 
 
-def _moment_findings(body: Body, number: Number) -> Iterator[Finding]:
-    """Check for moments that no mass distribution has: negative ones are rejected; those that break the triangle
-    inequality may be rounded or fitted, like those of the PUMA 560, and give a warning."""
+def _check_moments(body: Body, number: Number) -> Iterator[Finding]:
+    """Check for moments that no mass distribution has. Negative ones are rejected; those that violate the triangle
+    inequality may be rounded or fitted values, as for the PUMA 560, and give a warning."""
     moments = principal_moments(body.inertia, number)
     largest = max(map(abs, moments))
     if math.isnan(largest) or largest < NO_INERTIA:
@@ -305,11 +305,11 @@ def _moment_findings(body: Body, number: Number) -> Iterator[Finding]:
     if small < -TRIANGLE_TOLERANCE * largest:
         text = f"Its inertia has a negative principal moment ({small:.4g} kg·m²)."
         remedy = "Check the signs: ixy = −∫xy dm, about the centre of mass."
-        yield _finding(body, "error", text, remedy, "inertia")
+        yield _element_finding(body, "error", text, remedy, "inertia")
     elif small + middle < large * (1.0 - TRIANGLE_TOLERANCE):
         text = f"No real body has these principal moments: {small:.4g} + {middle:.4g} < {large:.4g} kg·m²."
-        remedy = "Check the numbers, and that they are about the centre of mass."
-        yield _finding(body, "warning", text, remedy, "inertia")
+        remedy = "Check the numbers; they must refer to the centre of mass."
+        yield _element_finding(body, "warning", text, remedy, "inertia")
 
 
 def principal_moments(inertia: Inertia, number: Number) -> tuple[float, float, float]:
@@ -328,27 +328,27 @@ def principal_moments(inertia: Inertia, number: Number) -> tuple[float, float, f
     return first, second, third
 
 
-def _joint_findings(joint: Joint, number: Number) -> Iterator[Finding]:
-    yield from _friction_findings(joint, number)
+def _check_joint(joint: Joint, number: Number) -> Iterator[Finding]:
+    yield from _check_static_friction(joint, number)
     sliding, resting = number(joint.friction_coefficient), number(joint.static_friction_coefficient)
     if joint.has_reaction_friction and resting < sliding:
-        text = f"The static friction coefficient ({resting:g}) is less than the sliding one ({sliding:g})."
+        text = f"The static friction coefficient ({resting:g}) is less than the kinetic one ({sliding:g})."
         remedy = "Give a static friction of at least the sliding friction."
-        yield _finding(joint, "error", text, remedy, "static_friction_coefficient")
-    for k, (which, limit) in enumerate(_named_limits(joint)):
+        yield _element_finding(joint, "error", text, remedy, "static_friction_coefficient")
+    for k, (which, limit) in enumerate(_limits_with_descriptions(joint)):
         low, high = number(limit.lower), number(limit.upper)
         if low > high:
-            low_words, high_words = (amount(x, joint.info.coordinate_dimensions[k]) for x in (low, high))
-            text = f"The lower limit{which} ({low_words}) lies above the upper ({high_words})."
-            yield _finding(joint, "error", text, "Swap them.", "limits")
+            low_words, high_words = (format_with_unit(x, joint.info.coordinate_dimensions[k]) for x in (low, high))
+            text = f"The lower limit{which} ({low_words}) lies above the upper limit ({high_words})."
+            yield _element_finding(joint, "error", text, "Swap them.", "limits")
 
 
-def _friction_findings(element: Joint | Force, number: Number) -> Iterator[Finding]:
-    """Check for less friction at rest than while sliding."""
-    for k, levels in enumerate(friction_by_direction(element)):
+def _check_static_friction(element: Joint | Force, number: Number) -> Iterator[Finding]:
+    """Check for static friction lower than sliding friction."""
+    for k, levels in enumerate(friction_levels_by_direction(element)):
         kinetic, static = map(number, levels)
         if static < kinetic:  # backward levels that are not given are those of the other direction
-            yield _finding(
+            yield _element_finding(
                 element,
                 "error",
                 f"Static friction ({static:g}) is less than kinetic friction{' backward' * k} ({kinetic:g}).",
@@ -358,6 +358,6 @@ def _friction_findings(element: Joint | Force, number: Number) -> Iterator[Findi
             return
 
 
-def _finding(element: Any, severity: Severity, text: str, remedy: str, field: str) -> Finding:
+def _element_finding(element: Any, severity: Severity, text: str, remedy: str, field: str) -> Finding:
     collection = next(name for name, kind in COLLECTIONS.items() if isinstance(element, kind))
     return Finding(severity, text, remedy, collection, element.name, field)

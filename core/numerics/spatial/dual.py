@@ -20,7 +20,7 @@ class Dual:
 
     __slots__ = ("level", "rate", "value")
     __array_ufunc__ = None
-    """Makes NumPy leave operations with dual numbers to this class."""
+    """Makes NumPy defer operations with dual numbers to this class."""
 
     def __init__(self, value: Scalar, rate: Scalar, level: int) -> None:
         self.value, self.rate, self.level = value, rate, level
@@ -77,12 +77,12 @@ def _dual_number(value: Scalar, rate: Scalar, level: int) -> Scalar:
     return value if type(value) is float and scalar.is_zero(rate) else Dual(value, rate, level)
 
 
-def value_of(x: Scalar, level: int) -> Scalar:
+def value_at_level(x: Scalar, level: int) -> Scalar:
     """Return the value of a scalar at a level."""
     return x.value if isinstance(x, Dual) and x.level == level else x
 
 
-def rate_of(x: Scalar, level: int) -> Scalar:
+def rate_at_level(x: Scalar, level: int) -> Scalar:
     """Return the rate of a scalar at a level; zero for a constant."""
     return x.rate if isinstance(x, Dual) and x.level == level else 0.0
 
@@ -93,27 +93,35 @@ def _highest_level(*arguments: Scalar) -> int:
 
 def _plus(a: Scalar, b: Scalar) -> Scalar:
     level = _highest_level(a, b)
-    return _dual_number(plus(value_of(a, level), value_of(b, level)), plus(rate_of(a, level), rate_of(b, level)), level)
+    return _dual_number(
+        plus(value_at_level(a, level), value_at_level(b, level)),
+        plus(rate_at_level(a, level), rate_at_level(b, level)),
+        level,
+    )
 
 
 def _minus(a: Scalar, b: Scalar) -> Scalar:
     level = _highest_level(a, b)
     return _dual_number(
-        minus(value_of(a, level), value_of(b, level)), minus(rate_of(a, level), rate_of(b, level)), level
+        minus(value_at_level(a, level), value_at_level(b, level)),
+        minus(rate_at_level(a, level), rate_at_level(b, level)),
+        level,
     )
 
 
 def _times(a: Scalar, b: Scalar) -> Scalar:
     level = _highest_level(a, b)
-    x, y = value_of(a, level), value_of(b, level)
-    return _dual_number(times(x, y), plus(times(rate_of(a, level), y), times(x, rate_of(b, level))), level)
+    x, y = value_at_level(a, level), value_at_level(b, level)
+    return _dual_number(times(x, y), plus(times(rate_at_level(a, level), y), times(x, rate_at_level(b, level))), level)
 
 
 def _over(a: Scalar, b: Scalar) -> Scalar:
     level = _highest_level(a, b)
-    x, y = value_of(a, level), value_of(b, level)
+    x, y = value_at_level(a, level), value_at_level(b, level)
     quotient = over(x, y)
-    return _dual_number(quotient, over(minus(rate_of(a, level), times(quotient, rate_of(b, level))), y), level)
+    return _dual_number(
+        quotient, over(minus(rate_at_level(a, level), times(quotient, rate_at_level(b, level))), y), level
+    )
 
 
 def _square(x: Scalar) -> Scalar:
@@ -143,7 +151,7 @@ _STEPS = {"sign", "floor", "ceil", "step", "lt", "le", "gt", "ge", "eq", "ne", "
 def _elementary_function(name: str, *arguments: Scalar) -> Scalar:
     """Evaluate an elementary function of dual numbers."""
     level = _highest_level(*arguments)
-    values, rates = [value_of(x, level) for x in arguments], [rate_of(x, level) for x in arguments]
+    values, rates = [value_at_level(x, level) for x in arguments], [rate_at_level(x, level) for x in arguments]
     value = apply(name, *values)
     if name in _STEPS:
         return value

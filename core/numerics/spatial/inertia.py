@@ -91,7 +91,7 @@ class Inertia(NamedTuple):
             m.linear.scaled(self.mass) - self.moment.cross(m.angular),
         )
 
-    def moved(self, X_AB: Pose) -> Inertia:
+    def transformed_to_parent(self, X_AB: Pose) -> Inertia:
         """Return the inertia in frame A, with the tensor about A's origin by Steiner's theorem (RBDA 2.66)."""
         h = X_AB.rotation.act(self.moment)
         p = X_AB.position
@@ -121,21 +121,21 @@ def _scaled_symmetric(s: Symmetric3, factor: Scalar) -> Symmetric3:
 ZERO = Inertia(0.0, ZERO3, ZERO_SYMMETRIC)
 
 
-def about_center(mass: Scalar, center: Vector3, tensor: Symmetric3) -> Inertia:
+def inertia_from_center(mass: Scalar, center: Vector3, tensor: Symmetric3) -> Inertia:
     """Return the spatial inertia from mass, centre of mass c, and the tensor about c: I = I_c − m [c]×² (Steiner)."""
     return Inertia(mass, center.scaled(mass), tensor + _scaled_symmetric(minus_cross_squared(center), mass))
 
 
-def split(inertia: Inertia) -> tuple[Scalar, Vector3, Symmetric3]:
-    """Return mass, centre of mass c and tensor about c of a spatial inertia, the inverse of `about_center`: I_c = I + m
-    [c]×² (c = 0 for a body without mass)."""
+def split_inertia(inertia: Inertia) -> tuple[Scalar, Vector3, Symmetric3]:
+    """Return mass, centre of mass c and tensor about c of a spatial inertia, the inverse of `inertia_from_center`: I_c
+    = I + m [c]×² (c = 0 for a body without mass)."""
     c = ZERO3 if is_zero(inertia.mass) else center(inertia)
     return inertia.mass, c, inertia.tensor - _scaled_symmetric(minus_cross_squared(c), inertia.mass)
 
 
 class ArticulatedInertia(NamedTuple):
-    """Articulated-body inertia [I, H; Hᵀ, M]: force needed per acceleration of a body together with the bodies that it
-    carries (RBDA 7.1). H is stored by rows."""
+    """Articulated-body inertia [I, H; Hᵀ, M]: force per acceleration of a body together with the bodies that it carries
+    (RBDA 7.1). H is stored by rows."""
 
     I: Symmetric3
     H: Rotation
@@ -152,8 +152,8 @@ class ArticulatedInertia(NamedTuple):
             self.H.act_back(m.angular) + self.M.act(m.linear),
         )
 
-    def without(self, U: Force, W: Force) -> ArticulatedInertia:
-        """Return this inertia minus U Wᵀ, where U Wᵀ is symmetric (one term of U D⁻¹ Uᵀ)."""
+    def minus_outer_product(self, U: Force, W: Force) -> ArticulatedInertia:
+        """Return this inertia minus U Wᵀ, which must be symmetric (one term of U D⁻¹ Uᵀ)."""
         (n, f), (m, g) = U, W
         I = Symmetric3(
             times(n.x, m.x), times(n.y, m.y), times(n.z, m.z), times(n.x, m.y), times(n.x, m.z), times(n.y, m.z)
@@ -164,9 +164,9 @@ class ArticulatedInertia(NamedTuple):
         )
         return ArticulatedInertia(self.I - I, H, self.M - M)
 
-    def without_resistance_along(self, directions: Sequence[Motion]) -> ArticulatedInertia:
-        """Return the inertia with exact zeros for motions along the given directions, where these are literal
-        coordinate axes; removes the rounding error that `without` leaves along a free axis."""
+    def with_free_directions(self, directions: Sequence[Motion]) -> ArticulatedInertia:
+        """Return the inertia with exact zeros for motions along the given directions, if these are literal coordinate
+        axes; this removes the rounding error that `minus_outer_product` leaves along a free axis."""
         I, H, M = list(self.I), [list(row) for row in self.H], list(self.M)
         for direction in directions:
             k = _coordinate_axis((*direction.angular, *direction.linear))
@@ -182,7 +182,7 @@ class ArticulatedInertia(NamedTuple):
                     H[other][axis] = 0.0
         return ArticulatedInertia(Symmetric3(*I), Rotation(*(Vector3(*row) for row in H)), Symmetric3(*M))
 
-    def moved(self, X_AB: Pose) -> ArticulatedInertia:
+    def transformed_to_parent(self, X_AB: Pose) -> ArticulatedInertia:
         """Return the articulated inertia expressed in frame A: rotate, then H' = H + [p]× M, I' = I − H [p]× + [p]×
         H'ᵀ."""
         R, p = X_AB
@@ -207,8 +207,8 @@ _ENTRIES = ((0, 3, 4), (1, 3, 5), (2, 4, 5))
 
 
 def _coordinate_axis(components: Sequence[Scalar]) -> int | None:
-    """Return the index of the only component that is not a literal zero; None unless there is exactly one and it is a
-    literal."""
+    """Return the index of the only component that is not a literal zero; None if there are several or none, or if it is
+    not a literal."""
     present = [k for k, component in enumerate(components) if not is_zero(component)]
     return present[0] if len(present) == 1 and isinstance(components[present[0]], float) else None
 
@@ -224,7 +224,7 @@ def _cross_rows(p: Vector3, M: Symmetric3, H: Rotation) -> list[Vector3]:
     return [row + more for row, more in zip(H, crossed, strict=True)]
 
 
-def articulated(inertia: Inertia) -> ArticulatedInertia:
+def articulated_from_rigid(inertia: Inertia) -> ArticulatedInertia:
     """Return a rigid body's inertia as an articulated one: H = [h]×, M = m 1."""
     h, m = inertia.moment, inertia.mass
     H = Rotation(
@@ -238,15 +238,15 @@ def center(inertia: Inertia) -> Vector3:
     return Vector3(*(over(component, inertia.mass) for component in inertia.moment))
 
 
-def _principal(mass: Scalar, xx: Scalar, yy: Scalar, zz: Scalar, center: Vector3 = ZERO3) -> Inertia:
-    return about_center(mass, center, Symmetric3(xx, yy, zz, 0.0, 0.0, 0.0))
+def _diagonal_inertia(mass: Scalar, xx: Scalar, yy: Scalar, zz: Scalar, center: Vector3 = ZERO3) -> Inertia:
+    return inertia_from_center(mass, center, Symmetric3(xx, yy, zz, 0.0, 0.0, 0.0))
 
 
 def box(density: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Inertia:
     """Return the inertia of a centred cuboid with edges x, y, z (m): I_xx = m (y² + z²)/12 …"""
     mass = times(density, times(x, times(y, z)))
     xx, yy, zz = (over(times(mass, times(e, e)), 12.0) for e in (x, y, z))
-    return _principal(mass, plus(yy, zz), plus(xx, zz), plus(xx, yy))
+    return _diagonal_inertia(mass, plus(yy, zz), plus(xx, zz), plus(xx, yy))
 
 
 def cylinder(density: Scalar, radius: Scalar, length: Scalar) -> Inertia:
@@ -254,7 +254,7 @@ def cylinder(density: Scalar, radius: Scalar, length: Scalar) -> Inertia:
     rr = times(radius, radius)
     mass = times(times(density, math.pi), times(rr, length))
     across = over(times(mass, plus(times(3.0, rr), times(length, length))), 12.0)
-    return _principal(mass, across, across, times(0.5, times(mass, rr)))
+    return _diagonal_inertia(mass, across, across, times(0.5, times(mass, rr)))
 
 
 def sphere(density: Scalar, radius: Scalar) -> Inertia:
@@ -262,7 +262,7 @@ def sphere(density: Scalar, radius: Scalar) -> Inertia:
     rr = times(radius, radius)
     mass = times(times(density, 4.0 / 3.0 * math.pi), times(rr, radius))
     moment = times(0.4, times(mass, rr))
-    return _principal(mass, moment, moment, moment)
+    return _diagonal_inertia(mass, moment, moment, moment)
 
 
 def capsule(density: Scalar, radius: Scalar, length: Scalar) -> Inertia:
@@ -276,7 +276,7 @@ def capsule(density: Scalar, radius: Scalar, length: Scalar) -> Inertia:
     axial = times(0.4, times(mass, rr))
     more = total((over(times(length, length), 4.0), times(0.375, times(length, radius))))
     across = plus(axial, times(mass, more))
-    return middle + _principal(mass, across, across, axial)
+    return middle + _diagonal_inertia(mass, across, across, axial)
 
 
 def cone(density: Scalar, radius: Scalar, length: Scalar) -> Inertia:
@@ -287,9 +287,9 @@ def cone(density: Scalar, radius: Scalar, length: Scalar) -> Inertia:
     rr = times(radius, radius)
     mass = times(times(density, math.pi / 3.0), times(rr, length))
     across = times(0.15, times(mass, plus(rr, over(times(length, length), 4.0))))
-    return _principal(mass, across, across, times(0.3, times(mass, rr)), Vector3(0.0, 0.0, times(-0.25, length)))
+    return _diagonal_inertia(mass, across, across, times(0.3, times(mass, rr)), Vector3(0.0, 0.0, times(-0.25, length)))
 
 
-def from_volume(density: Scalar, volume: float, center: Vector3, tensor: Symmetric3) -> Inertia:
+def inertia_from_volume(density: Scalar, volume: float, center: Vector3, tensor: Symmetric3) -> Inertia:
     """Return the inertia of a solid from its volume (m³), centre, and tensor about its centre for unit density (m⁵)."""
-    return about_center(times(density, volume), center, Symmetric3(*(times(density, entry) for entry in tensor)))
+    return inertia_from_center(times(density, volume), center, Symmetric3(*(times(density, entry) for entry in tensor)))

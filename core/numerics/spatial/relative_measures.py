@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from core.numerics.spatial.pose import Pose
-from core.numerics.spatial.rotation import inverse_left_jacobian, quaternion_of, rotation_vector, twist
+from core.numerics.spatial.rotation import inverse_left_jacobian, quaternion_from_rotation, rotation_vector, twist_angle
 from core.numerics.spatial.scalar import Scalar, negated, plus, sqrt
 from core.numerics.spatial.vector import ZERO, Force, Motion, Vector3, X, Y, Z
 
@@ -20,7 +20,7 @@ TINY = 1e-24
 
 
 class Measured(NamedTuple):
-    """Measured values, and for each the wrench W that gives its rate."""
+    """Measured values, and for each value the wrench W that gives its rate."""
 
     values: tuple[Scalar, ...]
     wrenches: tuple[Force, ...]
@@ -61,21 +61,20 @@ def point_plane(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measure
 
 
 def plane_point(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
-    """Distance n_b · p_ba of a's origin from the plane through b with normal n_b; its rate is −n_b · v − (n_b × p_ab) ·
-    ω."""
+    """Distance n_b · p_ba of a's origin from the plane through b with normal n_b; rate −n_b · v − (n_b × p_ab) · ω."""
     n, p = X_b.rotation.act(axis_b), X_b.position - X_a.position
     return Measured((negated(n.dot(p)),), (Force(p.cross(n), -n),))
 
 
 def plane_plane(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
-    """Cosine n_a · n_b between two plane normals; its rate is (n_b × n_a) · ω."""
+    """Cosine n_a · n_b of the angle between two plane normals; rate (n_b × n_a) · ω."""
     n_a, n_b = X_a.rotation.act(axis), X_b.rotation.act(axis_b)
     return Measured((n_a.dot(n_b),), (_pure_moment(n_b.cross(n_a)),))
 
 
 def angle(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """Angle of b about a's axis (rad)."""
-    value, g = twist(X_a.rotation.transposed() @ X_b.rotation, axis)
+    value, g = twist_angle(X_a.rotation.transposed() @ X_b.rotation, axis)
     return Measured((value,), (_pure_moment(X_a.rotation.act(g)),))
 
 
@@ -87,7 +86,7 @@ def position(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
 
 def orientation(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """Rotation vector of R_ab, in a's axes (equal to that in b's)."""
-    phi = Vector3(*rotation_vector(quaternion_of(X_a.rotation.transposed() @ X_b.rotation)))
+    phi = Vector3(*rotation_vector(quaternion_from_rotation(X_a.rotation.transposed() @ X_b.rotation)))
     return Measured(tuple(phi), tuple(_pure_moment(X_a.rotation.act(row)) for row in inverse_left_jacobian(phi)))
 
 
@@ -97,13 +96,13 @@ def pose(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     return Measured((*turn.values, *place.values), (*turn.wrenches, *place.wrenches))
 
 
-def relative(X_a: Pose, X_b: Pose, V_a: Motion, V_b: Motion) -> Motion:
+def relative_motion(X_a: Pose, X_b: Pose, V_a: Motion, V_b: Motion) -> Motion:
     """Return the motion of b relative to a at b's origin in world axes, with v as seen from a."""
     p = X_b.position - X_a.position
     return Motion(V_b.angular - V_a.angular, V_b.linear - V_a.linear - V_a.angular.cross(p))
 
 
-def rate(wrench: Force, motion: Motion) -> Scalar:
+def measure_rate(wrench: Force, motion: Motion) -> Scalar:
     """Return the rate ṡ = W · V of a measure from its wrench and the relative motion."""
     return motion.dot(wrench)
 

@@ -1,6 +1,5 @@
-"""Rotation matrices: R_AB takes components in B to components in A; quaternions, rotation vectors, and the turn of a
-rotation about an axis.
-"""
+"""Rotation matrices: R_AB takes components in B to components in A; quaternions, rotation vectors, and the twist angle
+of a rotation about an axis."""
 
 from __future__ import annotations
 
@@ -66,9 +65,9 @@ class Rotation(NamedTuple):
         """Return R_BA = R_ABᵀ."""
         return Rotation(*self.columns())
 
-    def tidied(self) -> Rotation:
+    def with_rounded_literals(self) -> Rotation:
         """Return the rotation with literal entries within `ROUNDING_TOLERANCE` of 0, 1 or −1 rounded to these."""
-        return Rotation(*(Vector3(*(tidy(entry) for entry in row)) for row in self))
+        return Rotation(*(Vector3(*(round_literal(entry) for entry in row)) for row in self))
 
 
 IDENTITY = Rotation(X, Y, Z)
@@ -79,7 +78,7 @@ def small(w: Vector3) -> Rotation:
     return Rotation(Vector3(1.0, negated(w.z), w.y), Vector3(w.z, 1.0, negated(w.x)), Vector3(negated(w.y), w.x, 1.0))
 
 
-def tidy(entry: Scalar) -> Scalar:
+def round_literal(entry: Scalar) -> Scalar:
     """Round a literal within `ROUNDING_TOLERANCE` of 0, 1 or −1 to that number; return anything else unchanged."""
     if isinstance(entry, float):
         nearest = float(round(entry)) + 0.0
@@ -90,19 +89,19 @@ def tidy(entry: Scalar) -> Scalar:
 def about_x(angle: Scalar) -> Rotation:
     """Rotation about the x axis (rad)."""
     c, s = cos(angle), sin(angle)
-    return Rotation(X, Vector3(0.0, c, negated(s)), Vector3(0.0, s, c)).tidied()
+    return Rotation(X, Vector3(0.0, c, negated(s)), Vector3(0.0, s, c)).with_rounded_literals()
 
 
 def about_y(angle: Scalar) -> Rotation:
     """Rotation about the y axis (rad)."""
     c, s = cos(angle), sin(angle)
-    return Rotation(Vector3(c, 0.0, s), Y, Vector3(negated(s), 0.0, c)).tidied()
+    return Rotation(Vector3(c, 0.0, s), Y, Vector3(negated(s), 0.0, c)).with_rounded_literals()
 
 
 def about_z(angle: Scalar) -> Rotation:
     """Rotation about the z axis (rad)."""
     c, s = cos(angle), sin(angle)
-    return Rotation(Vector3(c, negated(s), 0.0), Vector3(s, c, 0.0), Z).tidied()
+    return Rotation(Vector3(c, negated(s), 0.0), Vector3(s, c, 0.0), Z).with_rounded_literals()
 
 
 def about(axis: Vector3, angle: Scalar) -> Rotation:
@@ -123,23 +122,23 @@ def from_angles(angles: Sequence[Scalar]) -> Rotation:
     """Return the rotation by angles about the fixed axes x, y, z in this order: R = Rz(c) Ry(b) Rx(a)."""
     if all(map(is_zero, angles)):
         return IDENTITY
-    return (about_z(angles[2]) @ about_y(angles[1]) @ about_x(angles[0])).tidied()
+    return (about_z(angles[2]) @ about_y(angles[1]) @ about_x(angles[0])).with_rounded_literals()
 
 
-def angles_of(turn: Any) -> tuple[float, float, float]:
+def fixed_axis_angles(matrix: Any) -> tuple[float, float, float]:
     """Return the angles about the fixed axes x, y, z of a rotation matrix (3, 3) of numbers; where they are not unique
     the angle about x is zero."""
-    level = math.hypot(turn[0, 0], turn[1, 0])
-    pitch = math.atan2(-turn[2, 0], level)
+    level = math.hypot(matrix[0, 0], matrix[1, 0])
+    pitch = math.atan2(-matrix[2, 0], level)
     if level < 1e-9:
-        return 0.0, pitch, math.atan2(-turn[0, 1], turn[1, 1])
-    return math.atan2(turn[2, 1], turn[2, 2]), pitch, math.atan2(turn[1, 0], turn[0, 0])
+        return 0.0, pitch, math.atan2(-matrix[0, 1], matrix[1, 1])
+    return math.atan2(matrix[2, 1], matrix[2, 2]), pitch, math.atan2(matrix[1, 0], matrix[0, 0])
 
 
 def from_quaternion(quaternion: Sequence[Scalar]) -> Rotation:
     """Return the rotation of a quaternion x, y, z, w of any nonzero length: R = 1 + s (w [u]× + [u]×²), s =
     2/|quaternion|²."""
-    x, y, z, w = scaled_into_range(quaternion)
+    x, y, z, w = scale_into_range(quaternion)
     s = over(2.0, total(times(e, e) for e in (x, y, z, w)))
     sx, sy, sz = times(s, x), times(s, y), times(s, z)
     xx, yy, zz = times(x, sx), times(y, sy), times(z, sz)
@@ -149,10 +148,10 @@ def from_quaternion(quaternion: Sequence[Scalar]) -> Rotation:
         Vector3(minus(1.0, plus(yy, zz)), minus(xy, wz), plus(xz, wy)),
         Vector3(plus(xy, wz), minus(1.0, plus(xx, zz)), minus(yz, wx)),
         Vector3(minus(xz, wy), plus(yz, wx), minus(1.0, plus(xx, yy))),
-    ).tidied()
+    ).with_rounded_literals()
 
 
-def scaled_into_range(direction: Sequence[Scalar]) -> tuple[Scalar, ...]:
+def scale_into_range(direction: Sequence[Scalar]) -> tuple[Scalar, ...]:
     """Scale a direction or quaternion by its largest component if the squares of its components would overflow or
     underflow; otherwise return it unchanged."""
     if not all(isinstance(entry, float) for entry in direction):
@@ -163,9 +162,9 @@ def scaled_into_range(direction: Sequence[Scalar]) -> tuple[Scalar, ...]:
     return tuple(entry / largest for entry in direction)
 
 
-def normalised(direction: Sequence[Scalar]) -> Vector3:
+def unit_vector(direction: Sequence[Scalar]) -> Vector3:
     """Return the unit vector of a direction, safe where the squares of its components overflow or underflow."""
-    vector = Vector3(*scaled_into_range(direction))
+    vector = Vector3(*scale_into_range(direction))
     length = sqrt(vector.dot(vector))
     return Vector3(*(over(component, length) for component in vector))
 
@@ -186,44 +185,44 @@ def from_z(axis: Vector3) -> Rotation:
         Vector3(minus(1.0, xx), negated(xy), x),
         Vector3(negated(xy), minus(1.0, yy), y),
         Vector3(negated(x), negated(y), z),
-    ).tidied()
+    ).with_rounded_literals()
 
 
 def from_axes(z: Vector3, other: Vector3) -> Rotation:
-    """Return the frame whose z is the unit axis `z` and whose y lies in the half plane of `other`."""
+    """Return the rotation of a frame whose z is the unit axis `z` and whose y lies in the half plane of `other`."""
     across = other - z.scaled(z.dot(other))
-    y = normalised(across)
-    return Rotation(y.cross(z), y, z).transposed().tidied()
+    y = unit_vector(across)
+    return Rotation(y.cross(z), y, z).transposed().with_rounded_literals()
 
 
 _TINY = 1e-300
 """Small number that keeps the direction of a vanishing rotation from being 0/0."""
 
 
-def unwrapped_near(x: Scalar, angle: Scalar) -> Scalar:
-    """Add whole turns to an angle (rad) so that it lies within half a turn of x."""
-    return plus(x, wrapped_angle(minus(angle, x)))
+def unwrap_near(x: Scalar, angle: Scalar) -> Scalar:
+    """Add whole turns to an angle (rad) so that it lies within half a turn of x (rad)."""
+    return plus(x, wrap_angle(minus(angle, x)))
 
 
-def wrapped_angle(angle: Scalar) -> Scalar:
+def wrap_angle(angle: Scalar) -> Scalar:
     """Wrap an angle (rad) to −π … π."""
     turn = 6.283185307179586
     return minus(angle, times(turn, apply("floor", plus(over(angle, turn), 0.5))))
 
 
-def axial(R: Rotation) -> Vector3:
+def twice_axial_vector(R: Rotation) -> Vector3:
     """Return twice the axial vector of a rotation: 2 sin φ n for a rotation by φ about n."""
     return Vector3(minus(R.z.y, R.y.z), minus(R.x.z, R.z.x), minus(R.y.x, R.x.y))
 
 
-def twist(R: Rotation, e: Vector3) -> tuple[Scalar, Vector3]:
+def twist_angle(R: Rotation, e: Vector3) -> tuple[Scalar, Vector3]:
     """Return the angle, −π … π, of the twist of R about the unit axis e of frame a (swing–twist decomposition), and the
     vector g in a with d(angle) = g · ω. tan(angle) = S/C with S = e · axial(R), C = tr R − e · R e."""
     trace = plus(plus(R.x.x, R.y.y), R.z.z)
     turned = R.act(e)
-    S, C = e.dot(axial(R)), minus(trace, e.dot(turned))
+    S, C = e.dot(twice_axial_vector(R)), minus(trace, e.dot(turned))
     dS = e.scaled(trace) - R.act_back(e)
-    dC = -(axial(R) + turned.cross(e))
+    dC = -(twice_axial_vector(R) + turned.cross(e))
     square = plus(times(S, S), times(C, C))
     return apply("atan2", S, C), (dS.scaled(C) - dC.scaled(S)).over(square)
 
@@ -237,13 +236,13 @@ def rotation_vector(q: Sequence[Scalar]) -> tuple[Scalar, ...]:
     return tuple(times(factor, c) for c in q[:3])
 
 
-def quaternion_of(R: Rotation) -> tuple[Scalar, ...]:
+def quaternion_from_rotation(R: Rotation) -> tuple[Scalar, ...]:
     """Return the quaternion x, y, z, w with w ≥ 0 of a rotation matrix; at half a turn from the largest component.
 
     All four candidates of Shepperd's method, added with equal signs: each is the quaternion times 4 |its component|.
     """
     xx, yy, zz = R.x.x, R.y.y, R.z.z
-    a, b, c = axial(R)
+    a, b, c = twice_axial_vector(R)
     d, e, f = plus(R.x.y, R.y.x), plus(R.x.z, R.z.x), plus(R.y.z, R.z.y)
     rows = (
         (minus(minus(plus(1.0, xx), yy), zz), d, e, a),

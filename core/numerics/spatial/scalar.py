@@ -238,7 +238,7 @@ def over(a: Scalar, b: Scalar) -> Scalar:
 
 
 def side(x: Scalar) -> Scalar:
-    """Return 1 for x ≥ 0, −1 for x < 0."""
+    """Return the side of zero: 1 for x ≥ 0, −1 for x < 0."""
     return apply("sign", plus(apply("sign", x), 0.5))
 
 

@@ -1,7 +1,7 @@
 """Constraint forces within bounds: λ in [low, high] such that γ̇ = A λ + c is zero where λ is inside its bounds, not
-positive at the upper and not negative at the lower bound. These are the optimality conditions for minimising ½ λᵀ A λ +
-cᵀ λ within the bounds, Gauss's principle for rows with friction and stops; γ̇ is unique, λ need not be. For vector
-friction see `core.simulation.equations.friction_disk_forces`.
+positive where λ is at its upper bound, and not negative where it is at its lower bound. These are the optimality
+conditions of minimising ½ λᵀ A λ + cᵀ λ within the bounds (Gauss's principle for rows with friction and stops); γ̇ is
+unique, λ need not be. For vector friction see `core.simulation.equations.friction_disk_forces`.
 
 `bounded` : block principal pivoting (Júdice and Pires, Computers & Operations Research 21, 1994), one least index at a
 time (Murty) where the number of infeasible rows stops falling, which ends for A + ε I; from there on without ε.
@@ -14,18 +14,19 @@ from typing import Any
 from core.simulation.machine_code.language import native, scratch
 
 REGULARISATION = 1e-8
-"""Share of the mean diagonal of A added to it, which selects among non-unique forces."""
+"""Fraction of the mean diagonal of A added to it, which selects among non-unique forces."""
 TRIES = 8
-"""Rounds of block pivoting without fewer infeasible rows before single pivoting starts."""
+"""Number of rounds of block pivoting that may pass without reducing the number of infeasible rows; then single pivoting
+starts."""
 SWEEPS = 50
 """Number of projected Gauss–Seidel sweeps that give the starting guess for single pivoting."""
 POLISHES = 3
 MOVES = 1e-11
-"""Share of the terms of a row's acceleration above which the sum is not rounding error."""
+"""A row's acceleration counts as rounding error below this fraction of the sum of the magnitudes of its terms."""
 
 
 @native
-def eliminate(D: Any, x: Any, n: int) -> None:
+def solve_by_elimination(D: Any, x: Any, n: int) -> None:
     """Solve x ← D⁻¹ x by Gaussian elimination with pivoting; D (n n,) is overwritten, and a singular D gives non-finite
     numbers."""
     for j in range(n):
@@ -48,8 +49,8 @@ def eliminate(D: Any, x: Any, n: int) -> None:
 
 
 @native
-def shift(A: Any, n: int) -> float:
-    """Return the regularisation ε of A + ε I."""
+def find_regularisation(A: Any, n: int) -> float:
+    """Return the regularisation ε that is added to the diagonal of A."""
     total = 0.0
     for i in range(n):
         total += A[i * n + i]
@@ -57,8 +58,9 @@ def shift(A: Any, n: int) -> float:
 
 
 @native
-def correct(A: Any, g: Any, lam: Any, side: Any, n: int) -> None:
-    """Improve λ of rows inside their bounds (side 0) by one Newton step toward γ̇ = 0, given the present γ̇ in g."""
+def refine_forces(A: Any, g: Any, lam: Any, side: Any, n: int) -> None:
+    """Refine the forces λ of rows inside their bounds (side 0) by one Newton step toward γ̇ = 0, given the present γ̇
+    in g."""
     if n == 1:
         lam[0] -= g[0] / A[0] if side[0] == 0.0 and A[0] != 0.0 else 0.0
         return
@@ -68,7 +70,7 @@ def correct(A: Any, g: Any, lam: Any, side: Any, n: int) -> None:
             m += 1
     if m == 0:
         return
-    D, x, row, epsilon = scratch(m * m), scratch(m), 0, shift(A, n)
+    D, x, row, epsilon = scratch(m * m), scratch(m), 0, find_regularisation(A, n)
     for i in range(n):
         if side[i] == 0.0:
             column = 0
@@ -80,7 +82,7 @@ def correct(A: Any, g: Any, lam: Any, side: Any, n: int) -> None:
             if A[i * n + i] == 0.0:  # no force moves it
                 D[row * m + row], x[row] = 1.0, 0.0
             row += 1
-    eliminate(D, x, m)
+    solve_by_elimination(D, x, m)
     row = 0
     for i in range(n):
         if side[i] == 0.0:
@@ -89,7 +91,7 @@ def correct(A: Any, g: Any, lam: Any, side: Any, n: int) -> None:
 
 
 @native
-def motion(A: Any, c: Any, lam: Any, g: Any, n: int) -> None:
+def compute_row_accelerations(A: Any, c: Any, lam: Any, g: Any, n: int) -> None:
     """Compute γ̇ = A λ + c into g."""
     for i in range(n):
         total = c[i]
@@ -99,8 +101,8 @@ def motion(A: Any, c: Any, lam: Any, g: Any, n: int) -> None:
 
 
 @native
-def sum_of_sizes(A: Any, c: Any, lam: Any, i: int, n: int) -> float:
-    """Return Σ |A_ij λ_j| + |c_i|, the scale of the rounding error of γ̇_i."""
+def acceleration_scale(A: Any, c: Any, lam: Any, i: int, n: int) -> float:
+    """Return Σ |A_ij λ_j| + |c_i|, to which the rounding error of γ̇_i is proportional."""
     total = abs(c[i])
     for j in range(n):
         total += abs(A[i * n + j] * lam[j])
@@ -108,9 +110,9 @@ def sum_of_sizes(A: Any, c: Any, lam: Any, i: int, n: int) -> float:
 
 
 @native
-def sweep_sides(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, n: int) -> None:
-    """Estimate by projected Gauss–Seidel sweeps at which bound each row is."""
-    epsilon = shift(A, n)
+def estimate_active_bounds(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, n: int) -> None:
+    """Estimate by projected Gauss–Seidel sweeps which rows are at their lower or upper bound."""
+    epsilon = find_regularisation(A, n)
     for _ in range(SWEEPS):
         for i in range(n):
             total = c[i] + epsilon * lam[i]
@@ -122,48 +124,50 @@ def sweep_sides(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, n: int
 
 
 @native
-def solve_for_sides(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, polishes: int, n: int) -> None:
+def solve_at_active_bounds(
+    A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, refinements: int, n: int
+) -> None:
     """Compute λ and γ̇ for given sides: each row at its bound, or inside with γ̇ = 0."""
     for i in range(n):
         lam[i] = high[i] if side[i] > 0.0 else low[i] if side[i] < 0.0 else 0.0
-    motion(A, c, lam, g, n)
-    for _ in range(1 + polishes):
-        correct(A, g, lam, side, n)
-        motion(A, c, lam, g, n)
+    compute_row_accelerations(A, c, lam, g, n)
+    for _ in range(1 + refinements):
+        refine_forces(A, g, lam, side, n)
+        compute_row_accelerations(A, c, lam, g, n)
 
 
 @native
 def mark_infeasible(
-    A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, epsilon: float, bad: Any, n: int
+    A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, epsilon: float, infeasible: Any, n: int
 ) -> int:
     """Mark infeasible rows (1, others 0) in bad (n,) and return their number."""
     count = 0
     for i in range(n):
-        rate, moves = g[i] + epsilon * lam[i], MOVES * sum_of_sizes(A, c, lam, i, n)
+        rate, moves = g[i] + epsilon * lam[i], MOVES * acceleration_scale(A, c, lam, i, n)
         force = moves / A[i * n + i] if A[i * n + i] > 0.0 else 0.0
-        bad[i] = 1.0 if is_infeasible(low[i], high[i], lam[i], side[i], rate, force, moves) else 0.0
-        count += int(bad[i])
+        infeasible[i] = 1.0 if is_infeasible(low[i], high[i], lam[i], side[i], rate, force, moves) else 0.0
+        count += int(infeasible[i])
     return count
 
 
 @native
-def switch_sides(high: Any, lam: Any, side: Any, bad: Any, single: bool, n: int) -> None:
-    """Move infeasible rows to the violated bound, or back inside; only the first of them if `single`."""
+def flip_active_bounds(high: Any, lam: Any, side: Any, infeasible: Any, first_only: bool, n: int) -> None:
+    """Move infeasible rows to the violated bound, or back inside; only the first of them if `first_only`."""
     for i in range(n):
-        if bad[i] > 0.0:
+        if infeasible[i] > 0.0:
             side[i] = 0.0 if side[i] != 0.0 else 1.0 if lam[i] > high[i] else -1.0
-            if single:
+            if first_only:
                 return
 
 
 @native
-def solve_by_pivoting(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, exactly: bool, n: int) -> Any:
+def solve_by_pivoting(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, exact: bool, n: int) -> Any:
     """Compute λ and γ̇ by pivoting from the given sides, with A + ε I or exactly with A. Returns False if the iteration
     limit was reached."""
     bad, fewest, tries = scratch(n), n + 1, TRIES
-    epsilon = 0.0 if exactly else shift(A, n)
+    epsilon = 0.0 if exact else find_regularisation(A, n)
     for _ in range(50 + 20 * n):
-        solve_for_sides(A, c, low, high, lam, side, g, POLISHES if exactly else 0, n)
+        solve_at_active_bounds(A, c, low, high, lam, side, g, POLISHES if exact else 0, n)
         count = mark_infeasible(A, c, low, high, lam, side, g, epsilon, bad, n)
         if count == 0:
             return True
@@ -171,17 +175,17 @@ def solve_by_pivoting(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, 
             fewest, tries = count, TRIES
         else:
             tries -= 1
-        if tries == 0 and not exactly:
+        if tries == 0 and not exact:
             for i in range(n):
                 lam[i] = min(max(lam[i], low[i]), high[i])
-            sweep_sides(A, c, low, high, lam, side, n)
+            estimate_active_bounds(A, c, low, high, lam, side, n)
         else:
-            switch_sides(high, lam, side, bad, tries < 0, n)
+            flip_active_bounds(high, lam, side, bad, tries < 0, n)
     return False
 
 
 @native
-def bounded(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, n: int) -> Any:
+def solve_within_bounds(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, n: int) -> Any:
     """Compute λ within bounds, the bound at which each row is (−1, 0, 1) and γ̇; A (n n,) is stored row by row. Returns
     False if the iteration limit was reached."""
     chosen = scratch(n)
@@ -193,7 +197,7 @@ def bounded(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, n:
     if not solve_by_pivoting(A, c, low, high, lam, side, g, True, n):  # forces that are not unique: as ε chose
         for i in range(n):
             side[i] = chosen[i]
-        solve_for_sides(A, c, low, high, lam, side, g, POLISHES, n)
+        solve_at_active_bounds(A, c, low, high, lam, side, g, POLISHES, n)
     return well
 
 

@@ -1,4 +1,4 @@
-"""Friction that grows with a joint's own reaction: bearing loads consistent with the friction they cause, found by
+"""Friction that grows with a joint's own reaction: finds bearing loads consistent with the friction that they cause, by
 Broyden's method as in `core.constraints.bearing_friction` and `core.numerics.fixed_points`.
 
 Loads and the inverse that the method builds are kept from one evaluation to the next, so that few rounds are needed.
@@ -8,9 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.equations.contact_rows import HELD, add_row_force, is_held, load_rows
-from core.simulation.equations.jacobian import multipliers
-from core.simulation.equations.system import AT_Q, evaluate, load_system, put, put_states_and_time, result
+from core.simulation.equations.contact_rows import HELD, add_row_force, is_active_state, load_rows
+from core.simulation.equations.jacobian import compute_multipliers
+from core.simulation.equations.system import (
+    AT_Q,
+    evaluate_function,
+    load_system,
+    put_argument,
+    put_states_and_time,
+    result_view,
+)
 from core.simulation.machine_code.language import native, scratch
 
 BEARING_ROUNDS, ANEW = 80, 20
@@ -18,45 +25,45 @@ BEARING_ROUNDS, ANEW = 80, 20
 SETTLED, WELL = 1e-12, 1e-8
 """Convergence tolerance relative to the largest load; the tolerance accepted where iterations no longer improve."""
 LEAST_LOAD = 1e-9
-"""N or N·m: lower bound of the largest load, to scale errors."""
+"""N or N·m: smallest value used for the largest load when errors are scaled by it."""
 
 
 @native
-def evaluate_bearing_loads(place: int, y: Any, a: Any, fresh: Any) -> Any:
+def evaluate_bearing_loads(system: int, y: Any, a: Any, new_loads: Any) -> Any:
     """Compute bearing loads into fresh (n,) at the accelerations a (nv,) that the present contact forces give; returns
     false if they are not finite."""
-    s = load_system(place)
+    s = load_system(system)
     rows, nq, nv, at = s.contact_rows, s.nq, s.nv, s.nq + 2 * s.nv
     r = load_rows(rows)
-    put(r.bearing_loads, AT_Q, y[: nq + nv])
-    put(r.bearing_loads, nq + nv, a)
+    put_argument(r.bearing_loads, AT_Q, y[: nq + nv])
+    put_argument(r.bearing_loads, nq + nv, a)
     if s.rows > 0:
         total, held = scratch(nv), scratch(len(s.levels))
         for i in range(nv):
             total[i] = s.u[i]
         for k in range(r.count):
-            if is_held(r.mode[k]):
+            if is_active_state(r.mode[k]):
                 add_row_force(rows, k, r.carried[k], total)
-        multipliers(place, total, held)
-        put(r.bearing_loads, at, held[: s.rows])
+        compute_multipliers(system, total, held)
+        put_argument(r.bearing_loads, at, held[: s.rows])
         at += s.rows
     closing = scratch(r.cut_rows)
     for i in range(r.cut_rows):
         closing[i] = 0.0
     for k in range(r.own, r.count):
         closing[r.cut[k]] += r.force[k]
-    put(r.bearing_loads, at, closing)
-    put_states_and_time(place, r.bearing_loads)
-    evaluate(r.bearing_loads)
-    loads, total_of = result(r.bearing_loads, len(fresh)), 0.0
-    for i in range(len(fresh)):
-        fresh[i] = loads[i]
+    put_argument(r.bearing_loads, at, closing)
+    put_states_and_time(system, r.bearing_loads)
+    evaluate_function(r.bearing_loads)
+    loads, total_of = result_view(r.bearing_loads, len(new_loads)), 0.0
+    for i in range(len(new_loads)):
+        new_loads[i] = loads[i]
         total_of += loads[i] * 0.0
     return total_of == 0.0
 
 
 @native
-def reset_inverse(rows: int) -> None:
+def reset_broyden_inverse(rows: int) -> None:
     """Reset Broyden's inverse to its initial value."""
     r = load_rows(rows)
     n = len(r.loads)
@@ -67,18 +74,18 @@ def reset_inverse(rows: int) -> None:
 
 
 @native
-def gap_of(rows: int, fresh: Any) -> float:
-    """Return the largest difference between the assumed bearing loads and those they lead to, relative to the largest
-    load."""
+def relative_load_error(rows: int, new_loads: Any) -> float:
+    """Return the largest difference between the assumed bearing loads and those that result from them, relative to the
+    largest load."""
     r, largest, gap = load_rows(rows), LEAST_LOAD, 0.0
-    for i in range(len(fresh)):
-        largest = max(largest, abs(fresh[i]))
-        gap = max(gap, abs(fresh[i] - r.loads[i]))
+    for i in range(len(new_loads)):
+        largest = max(largest, abs(new_loads[i]))
+        gap = max(gap, abs(new_loads[i] - r.loads[i]))
     return gap / largest
 
 
 @native
-def update_inverse(rows: int, fresh: Any) -> None:
+def update_broyden_inverse(rows: int, new_loads: Any) -> None:
     """Apply Broyden's first update of the inverse from the last step and its effect (Mathematics of Computation 19,
     1965)."""
     r = load_rows(rows)
@@ -87,13 +94,13 @@ def update_inverse(rows: int, fresh: Any) -> None:
     for i in range(n):
         moved[i] = line[i] = 0.0
         for j in range(n):
-            moved[i] += r.inverse[i * n + j] * (r.residual[j] - (fresh[j] - r.loads[j]))
+            moved[i] += r.inverse[i * n + j] * (r.residual[j] - (new_loads[j] - r.loads[j]))
             line[i] += r.stepped[j] * r.inverse[j * n + i]
     for i in range(n):
         across += r.stepped[i] * moved[i]
         size += r.stepped[i] * r.stepped[i]
     if not abs(across) > 1e-12 * size:
-        reset_inverse(rows)
+        reset_broyden_inverse(rows)
         return
     for i in range(n):
         for j in range(n):
@@ -101,18 +108,19 @@ def update_inverse(rows: int, fresh: Any) -> None:
 
 
 @native
-def update_bearing_loads(rows: int, fresh: Any, turn: int) -> Any:
-    """Compute the next non-negative bearing loads after iteration `turn`; returns true once they have converged."""
+def update_bearing_loads(rows: int, new_loads: Any, iteration: int) -> Any:
+    """Compute the next non-negative bearing loads after iteration `iteration`; returns true once they have
+    converged."""
     r = load_rows(rows)
     n, moves = len(r.loads), False
-    if turn > 0 and turn % ANEW != 0:
-        update_inverse(rows, fresh)
-    elif turn > 0:
-        reset_inverse(rows)
-    if gap_of(rows, fresh) <= SETTLED:
+    if iteration > 0 and iteration % ANEW != 0:
+        update_broyden_inverse(rows, new_loads)
+    elif iteration > 0:
+        reset_broyden_inverse(rows)
+    if relative_load_error(rows, new_loads) <= SETTLED:
         return True
     for i in range(n):
-        r.residual[i] = fresh[i] - r.loads[i]
+        r.residual[i] = new_loads[i] - r.loads[i]
     for i in range(n):
         step = 0.0
         for j in range(n):
@@ -120,9 +128,9 @@ def update_bearing_loads(rows: int, fresh: Any, turn: int) -> Any:
         r.stepped[i] = max(r.loads[i] + step, 0.0) - r.loads[i]
         moves = moves or r.stepped[i] != 0.0
     if not moves:  # nothing is less than nothing
-        reset_inverse(rows)
+        reset_broyden_inverse(rows)
         for i in range(n):
-            r.stepped[i] = max(fresh[i], 0.0) - r.loads[i]
+            r.stepped[i] = max(new_loads[i], 0.0) - r.loads[i]
     for i in range(n):
         r.loads[i] += r.stepped[i]
     return False
@@ -139,8 +147,8 @@ def all_bearings_stick(rows: int) -> Any:
 
 
 @native
-def copy_loads(rows: int, fresh: Any) -> None:
+def set_loads(rows: int, new_loads: Any) -> None:
     """Set the bearing loads to fresh (n,)."""
     r = load_rows(rows)
-    for i in range(len(fresh)):
-        r.loads[i] = fresh[i]
+    for i in range(len(new_loads)):
+        r.loads[i] = new_loads[i]

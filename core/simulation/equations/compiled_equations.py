@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.bearing_friction import require_unique_bearing_loads
-from core.constraints.closed_forms.closed_forms import ClosedForms, closed_forms_of
-from core.constraints.closed_forms.reduction import Structure
-from core.constraints.joint_modes import JointModes, joint_modes
+from core.constraints.closed_forms.closed_forms import AnalyticClosure, get_analytic_closure
+from core.constraints.closed_forms.reduction import SparsityPattern
+from core.constraints.joint_modes import JointRowTable, build_joint_row_table
 from core.mechanics.segments import BASE
 from core.mechanism import Mechanism
-from core.programs.compiled import Compiled
-from core.programs.native_entry import Entry, entry_of
+from core.programs.compiled import CompiledModel
+from core.programs.native_entry import Entry, build_entry
 from core.simulation.equations import joint_forces
 from core.simulation.equations.singular_masses import may_be_singular
 
@@ -39,7 +39,7 @@ OF_ROWS = ("cut_values", "cut_entries", "cut_drift", "friction_levels", "bearing
 _known: WeakKeyDictionary[FunctionBuilder, dict[str, tuple[int, int]]] = WeakKeyDictionary()
 
 
-def _state_and_time_indices(compiled: Compiled, function: str) -> tuple[int, int]:
+def _state_and_time_indices(compiled: CompiledModel, function: str) -> tuple[int, int]:
     """Return the indices at which x and time begin among the arguments of a function; −1 if it does not take them."""
     if function.startswith("torque"):
         return -1, -1
@@ -57,61 +57,63 @@ def _argument_indices(symbolic: FunctionBuilder, function: str) -> tuple[int, in
     return found.get("x", -1), found.get("t", -1)
 
 
-NO_STRUCTURE = Structure([], [], [])
+NO_STRUCTURE = SparsityPattern([], [], [])
 
 
-class _Reduced(NamedTuple):
-    """Equations in independent speeds with their analytic loop closures, the rows left to iteration, and a note about
-    them."""
+class _ReducedEquations(NamedTuple):
+    """Equations in independent speeds, their analytic loop closures, the constraint rows that remain to be solved by
+    iteration, and a note for the user about them."""
 
     entry: Entry | None = None
-    forms: ClosedForms | None = None
+    forms: AnalyticClosure | None = None
     kept: Sequence[int] = ()
     note: str = ""
 
     @property
-    def structure(self) -> Structure:
+    def sparsity_pattern(self) -> SparsityPattern:
         """Return the sparsity pattern of the reduced equations."""
-        return NO_STRUCTURE if self.forms is None else self.forms.structure
+        return NO_STRUCTURE if self.forms is None else self.forms.sparsity
 
 
-def _reduced_equations(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Reduced:
-    """Prepare the reduced equations; empty if loops have no analytic closure, if none is wanted, or if its code is not
-    ready and the run need not use it (`wanted` None)."""
-    forms = None if wanted is False else closed_forms_of(compiled.program)
-    if forms is None or not forms.usable:
-        return _Reduced()
-    if wanted is None and (note := _reason_for_iteration(forms)):
-        return _Reduced(note=note)
+def _prepare_reduced_equations(
+    compiled: CompiledModel, p: Array, y: Array, use_reduced: bool | None
+) -> _ReducedEquations:
+    """Prepare the reduced equations. They are empty if loops have no analytic closure, if reduction is not wanted, or
+    if `use_reduced` is None and their code is not compiled yet."""
+    forms = None if use_reduced is False else get_analytic_closure(compiled.program)
+    if forms is None or not forms.is_usable:
+        return _ReducedEquations()
+    if use_reduced is None and (note := _reason_for_iteration(forms)):
+        return _ReducedEquations(note=note)
     if not forms.fit(y[: compiled.nq], p):
-        return _Reduced()
-    entry = entry_of("the reduced equations", forms.reduction, p, "")
-    return _Reduced(entry, forms, forms.rows_left_to_iteration)
+        return _ReducedEquations()
+    entry = build_entry("the reduced equations", forms.reduction_code, p, "")
+    return _ReducedEquations(entry, forms, forms.rows_left_to_iteration)
 
 
-def _reason_for_iteration(forms: ClosedForms) -> str:
+def _reason_for_iteration(forms: AnalyticClosure) -> str:
     """Explain why a run that does not wait closes loops by iteration; empty if the code of the analytic loop closure is
     ready."""
-    seconds = forms.awaited()
+    seconds = forms.expected_compile_time()
     if forms.failure:
-        return f"Loops were closed by iteration: closed forms of them have no machine code ({forms.failure})."
+        return f"Loops were closed by iteration: their analytic closure could not be compiled ({forms.failure})."
     if seconds:
         return (
-            f"Loops were closed by iteration: their closed forms, which take about {seconds:.2g} s to compile, "
-            "are made beside the run, for the next one."
+            f"Loops were closed by iteration: their analytic closure, which takes about {seconds:.2g} s to compile, "
+            "is being compiled in the background for the next run."
         )
     return ""
 
 
-def _functions_needed(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
+def _find_needed_functions(compiled: CompiledModel, with_derivatives: bool) -> Mapping[str, bool]:
     """Map each function of the mechanism to True if the machine needs it."""
     program, matrix = compiled.program, compiled.by_mass_matrix
     rows = bool(program.constraint_rows)
-    slopes = slopes and not program.symbolic.long and compiled.nv > 0
+    with_derivatives = with_derivatives and not program.symbolic.is_long and compiled.nv > 0
     return {
         "rate": bool(compiled.coordinates.quaternions),
-        "mass_entries": matrix or slopes,
-        "slopes": slopes,
+        "mass_entries": matrix or with_derivatives,
+        "slopes": with_derivatives,
         "forward_dynamics_smooth": not matrix,
         "bias_smooth": matrix,
         "constraint_residual": rows,
@@ -119,7 +121,7 @@ def _functions_needed(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
         "segment_entries": rows and matrix and program.symbolic.segments is not None,
         "constraint_bias": rows,
         "states": compiled.nx > 0,
-        "constraint_time": program.timed_constraints,
+        "constraint_time": program.has_timed_constraints,
         "settle": bool(program.symbolic.elements.junctions),
     }
 
@@ -159,50 +161,52 @@ class CompiledEquations:
         events: bool = False,
     ) -> None:
         compiled = mech.compiled
-        wanted = _functions_needed(compiled, slopes)
-        self.joint_modes = joint_modes(compiled, p)
+        wanted = _find_needed_functions(compiled, slopes)
+        self.joint_modes = build_joint_row_table(compiled, p)
         """Rows of joints with friction, stops and limits."""
         self.modes = len(compiled.elements.mode_variables.numbers)
         wanted = {**wanted, "event_indicators": events and self.modes > 0}
-        cut = self.joint_modes.own < len(self.joint_modes.rows)
+        cut = self.joint_modes.tree_row_count < len(self.joint_modes.rows)
         wanted = {**wanted, **dict.fromkeys(OF_ROWS[:3], cut)}
-        bearings = bool(self.joint_modes.bearings)
-        wanted |= {"friction_levels": self.joint_modes.controlled, "bearing_loads": bearings}
+        bearings = bool(self.joint_modes.rows_with_bearing_friction)
+        wanted |= {"friction_levels": self.joint_modes.has_friction_formulas, "bearing_loads": bearings}
         if bearings:  # reactions of loops need multipliers
             q, v, x = np.split(y, [compiled.nq, compiled.nq + compiled.nv])
             require_unique_bearing_loads(compiled, self.joint_modes, q, v, p, x=x if len(x) else None)
             closed_forms = False
         self._degree_in_time = joint_forces.degree_in_time(torque)
-        constant = joint_forces.constant(mech, torque)
-        self._forms = None if closed_forms is False else closed_forms_of(compiled.program)
+        constant = joint_forces.constant_forces(mech, torque)
+        self._forms = None if closed_forms is False else get_analytic_closure(compiled.program)
         self.entries: dict[str, Entry] = {name: compiled.entry(name, p) for name, needed in wanted.items() if needed}
         """The functions that the run needs, by name."""
         self.indicators = self.modes if events else 0
         """Event indicators at whose roots steps may end."""
         if constant is None:
-            if events and (count := len(joint_forces.mode_variables_of(mech, torque).numbers)):
-                self.entries["torque_event_indicators"] = joint_forces.event_indicators(mech, torque, p)
+            if events and (count := len(joint_forces.find_mode_variables(mech, torque).numbers)):
+                self.entries["torque_event_indicators"] = joint_forces.compile_event_indicators(mech, torque, p)
                 self.indicators += count
-            self.entries["torque"] = joint_forces.compiled(mech, torque, p)
+            self.entries["torque"] = joint_forces.compile_formulas(mech, torque, p)
             if wanted["slopes"]:
-                self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
-        reduced = _reduced_equations(compiled, p, y, closed_forms)
+                self.entries["torque_slopes"] = joint_forces.compile_derivatives(mech, torque, p)
+        reduced = _prepare_reduced_equations(compiled, p, y, closed_forms)
         if reduced.entry is not None:
             self.entries["reduced"] = reduced.entry
         self.notes = (reduced.note,) if reduced.note else ()
         """Notes for the user on how this run is computed."""
         u = np.zeros(mech.nv) if constant is None else constant
-        self._arrange(compiled, p, y, u, reduced)
+        self._allocate_memory(compiled, p, y, u, reduced)
         self.projected = bool(compiled.rows or compiled.coordinates.quaternions or wanted["settle"])
         """True if states lie on a manifold: loops closed, quaternions of length one."""
 
-    def _arrange(self, compiled: Compiled, p: Array, y: Array, u: Array, reduced: _Reduced) -> None:
+    def _allocate_memory(
+        self, compiled: CompiledModel, p: Array, y: Array, u: Array, reduced: _ReducedEquations
+    ) -> None:
         """Allocate the functions' memory and store the addresses that machine code uses."""
         from core.simulation.equations import elimination_places
         from core.simulation.equations.constrained import VECTORS
         from core.simulation.equations.system import System
 
-        columns, independent = reduced.structure.columns, len(reduced.structure.columns)
+        columns, independent = reduced.sparsity_pattern.columns, len(reduced.sparsity_pattern.columns)
         program = compiled.program
         rows = len(program.constraint_rows)
         functions = {
@@ -210,7 +214,7 @@ class CompiledEquations:
             for name, entry in self.entries.items()
         }
         derivative, full, self.project, full_project = _entry_addresses(compiled, independent)
-        rows_of_modes = self._contact_rows(compiled, u, functions, derivative, y[: compiled.nq], p)
+        rows_of_modes = self._build_contact_rows(compiled, u, functions, derivative, y[: compiled.nq], p)
         if rows_of_modes is not None:
             from core.simulation.equations import contact_derivative
 
@@ -219,11 +223,11 @@ class CompiledEquations:
         """Of joints; None: there are none."""
         elimination = elimination_places.NOTHING
         if "mass_entries" in functions:
-            elimination = eliminated(compiled, p, y[: compiled.nq])
-        factors = elimination_places.factors_of(elimination)
+            elimination = plan_elimination(compiled, p, y[: compiled.nq])
+        factors = elimination_places.allocate_factors(elimination)
         levels = np.concatenate([program.levels, np.zeros(max(elimination.rows - rows, 0), dtype=np.int64)])
         span = max(compiled.nq, len(factors.unknowns), len(levels), 1)
-        masses = elimination_places.factors_of(_reduced_elimination(reduced.forms))
+        masses = elimination_places.allocate_factors(_plan_reduced_elimination(reduced.forms))
         self._elimination = elimination
         points, times, cubics = compiled.splines(p)[:3]
         self.system = System(
@@ -274,18 +278,20 @@ class CompiledEquations:
         self.u = u[: compiled.nv]
         """(nv,) joint forces, those evaluated last."""
 
-    def _contact_rows(
-        self, compiled: Compiled, u: Array, functions: Mapping[str, Function], derivative: int, q: Array, p: Array
+    def _build_contact_rows(
+        self, compiled: CompiledModel, u: Array, functions: Mapping[str, Function], derivative: int, q: Array, p: Array
     ) -> ContactRows | None:
         if not self.joint_modes.rows:
             return None
-        from core.simulation.equations.contact_problem import problem_for
-        from core.simulation.equations.joint_contact_rows import contact_rows
+        from core.simulation.equations.contact_problem import allocate_problem
+        from core.simulation.equations.joint_contact_rows import build_contact_rows
 
         places = {name: function.place for name, function in functions.items()}
         modes, states = self.joint_modes, compiled.nq + compiled.nv + compiled.nx
-        self._problem = problem_for(len(modes.rows), compiled.nv, states)
-        return contact_rows(compiled, modes, u, places, derivative, q, p, self._degree_in_time, self._problem.place)
+        self._problem = allocate_problem(len(modes.rows), compiled.nv, states)
+        return build_contact_rows(
+            compiled, modes, u, places, derivative, q, p, self._degree_in_time, self._problem.place
+        )
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -293,39 +299,39 @@ class CompiledEquations:
         return self.system, *self._factors, *self._functions.values()
 
     def use_cholesky(self) -> None:
-        """Solve constraint rows by Cholesky's method from now on, which assumes that none is redundant. No effect if
-        analytic loop closure leaves no rows to iteration or detects redundant rows itself."""
+        """Solve constraint rows by Cholesky's method from now on, which assumes that none is redundant. This has no
+        effect if analytic loop closure leaves no rows to iteration or detects redundant rows itself."""
         if not self.system.rows or self.system.independent:
             return
-        from core.simulation.equations.row_products import products_of
+        from core.simulation.equations.row_products import allocate_products
 
-        products, factors = products_of(self._elimination, self.system.levels)
+        products, factors = allocate_products(self._elimination, self.system.levels)
         self.system.products = products.place
         self._factors += (products, factors)
 
-    def closed_forms_fit(self, q: Array, p: Array) -> bool:
-        """Return True if analytic loop closure may be used and closes the machine at q with parameters p."""
-        return self._forms is not None and self._forms.usable and self._forms.fit(q, p)
+    def can_use_closed_forms(self, q: Array, p: Array) -> bool:
+        """Return True if analytic loop closure is available and closes the loops at q with parameters p."""
+        return self._forms is not None and self._forms.is_usable and self._forms.fit(q, p)
 
-    def renew_contact_rows(self, compiled: Compiled, q: Array, p: Array) -> JointModes | None:
+    def update_contact_rows(self, compiled: CompiledModel, q: Array, p: Array) -> JointRowTable | None:
         """Update the contact rows for new parameter values, in the same memory; returns None if the set of rows has
         changed."""
-        modes, rows = joint_modes(compiled, p), self.contact_rows
+        modes, rows = build_joint_row_table(compiled, p), self.contact_rows
         kinds = [(row.owner, row.k, row.shares, row.controlled) for row in modes.rows]
         if rows is None or kinds != [(row.owner, row.k, row.shares, row.controlled) for row in self.joint_modes.rows]:
             return None if rows is not None or modes.rows else modes
-        from core.simulation.equations.joint_contact_rows import contact_rows
+        from core.simulation.equations.joint_contact_rows import build_contact_rows
 
         places = {name: function.place for name, function in self._functions.items()}
         degree, problem = self._degree_in_time, rows.problem
-        other = contact_rows(compiled, modes, rows.wanted, places, rows.inner, q, p, degree, problem)
+        other = build_contact_rows(compiled, modes, rows.wanted, places, rows.inner, q, p, degree, problem)
         for field in rows.fields:
             if field.dimensions:
                 getattr(rows, field.name)[...] = getattr(other, field.name)
         return modes
 
     @property
-    def differentiable(self) -> bool:
+    def has_analytic_derivatives(self) -> bool:
         """Return True if analytic derivatives of the equations are available."""
         return "slopes" in self.entries
 
@@ -334,70 +340,71 @@ class CompiledEquations:
         """Return the address of the function for ∂f/∂y: analytic where available, otherwise by differences."""
         from core.simulation.equations import contact_derivative, entry_points
 
-        if not self.differentiable:
+        if not self.has_analytic_derivatives:
             return entry_points.differenced_jacobian.address
         exact = entry_points.exact_jacobian if self.contact_rows is None else contact_derivative.jacobian_with_contacts
         return exact.address
 
     @property
-    def locks(self) -> bool:
-        """Return True if reaction-dependent friction has no equilibrium (jams) at the present state."""
+    def is_jammed(self) -> bool:
+        """Return True if friction that depends on reactions has no solution (jams) at the present state."""
         return self.contact_rows is not None and self.contact_rows.unsettled == 1
 
     @property
     def contact_notes(self) -> tuple[str, ...]:
-        """Return notes for the user about contact states so far."""
+        """Return notes for the user about the contact states during the run so far."""
         if self.contact_rows is None:
             return ()
-        from core.simulation.equations.joint_contact_rows import contact_notes
+        from core.simulation.equations.joint_contact_rows import find_contact_notes
 
-        return contact_notes(self.joint_modes, self.contact_rows)
+        return find_contact_notes(self.joint_modes, self.contact_rows)
 
-    def release(self) -> None:
-        """Free all mode variables from now on."""
+    def free_mode_variables(self) -> None:
+        """Free all mode variables from now on, so that formulas are evaluated without fixed sides of their
+        comparisons."""
         for array in self._mode_memory:
             array[:] = 0.0
         self.system.reduced_at = np.nan
 
-    def released(self) -> AbstractContextManager[None]:
+    def with_free_mode_variables(self) -> AbstractContextManager[None]:
         """Context manager that frees mode variables, for evaluations outside the integrator's steps."""
-        return self._free_modes() if self._mode_memory else NOTHING
+        return self._mode_variables_freed() if self._mode_memory else NOTHING
 
     @contextmanager
-    def _free_modes(self) -> Iterator[None]:
+    def _mode_variables_freed(self) -> Iterator[None]:
         held = [(array, array.copy()) for array in self._mode_memory]
-        self.release()
+        self.free_mode_variables()
         yield
         for array, kept in held:
             array[:] = kept
         self.system.reduced_at = np.nan
 
 
-_independent: WeakKeyDictionary[ClosedForms, Elimination] = WeakKeyDictionary()
+_independent: WeakKeyDictionary[AnalyticClosure, Elimination] = WeakKeyDictionary()
 
 
-def _reduced_elimination(forms: ClosedForms | None) -> Elimination:
+def _plan_reduced_elimination(forms: AnalyticClosure | None) -> Elimination:
     """Return the elimination scheme of the mass matrix of independent speeds."""
     from core.numerics.elimination import Pattern
-    from core.simulation.equations.elimination_places import NOTHING, elimination_of
+    from core.simulation.equations.elimination_places import NOTHING, plan_sparse_elimination
 
-    if forms is None or not forms.structure.pairs:
+    if forms is None or not forms.sparsity.pairs:
         return NOTHING
     if forms not in _independent:
-        rows, columns = np.array(forms.structure.pairs, dtype=np.int64).T
-        nothing, order = np.zeros(0, dtype=np.int64), range(len(forms.structure.columns))
-        _independent[forms] = elimination_of(Pattern(rows, columns), Pattern(nothing, nothing), (), order)
+        rows, columns = np.array(forms.sparsity.pairs, dtype=np.int64).T
+        nothing, order = np.zeros(0, dtype=np.int64), range(len(forms.sparsity.columns))
+        _independent[forms] = plan_sparse_elimination(Pattern(rows, columns), Pattern(nothing, nothing), (), order)
     return _independent[forms]
 
 
 _eliminations: WeakKeyDictionary[FunctionBuilder, dict[bool, Elimination]] = WeakKeyDictionary()
 
 
-def eliminated(compiled: Compiled, p: Array, q: Array) -> Elimination:
+def plan_elimination(compiled: CompiledModel, p: Array, q: Array) -> Elimination:
     """Return the elimination scheme of a machine's mass matrix and constraints, with space for M + ρ Gᵀ G where M may
     be singular."""
     from core.numerics.elimination import Pattern
-    from core.simulation.equations.elimination_places import elimination_of
+    from core.simulation.equations.elimination_places import plan_sparse_elimination
 
     context = compiled.program.symbolic
     groups: list[tuple[str, object]] = [(row.collection, row.element) for row in compiled.rows]
@@ -410,12 +417,12 @@ def eliminated(compiled: Compiled, p: Array, q: Array) -> Elimination:
             links = np.array(segments.rows, dtype=np.int64).T
             rows = Pattern(np.concatenate([rows.rows, held + links[0]]), np.concatenate([rows.columns, links[1]]))
             groups += [("segments", station) for station in segments.stations for _ in range(BASE)]
-            order = segments.order
-        known[supported] = elimination_of(context.mass_pattern, rows, groups, order, held if supported else 0)
+            order = segments.ordered_unknowns
+        known[supported] = plan_sparse_elimination(context.mass_pattern, rows, groups, order, held if supported else 0)
     return known[supported]
 
 
-def _entry_addresses(compiled: Compiled, independent: int) -> tuple[int, int, int, int]:
+def _entry_addresses(compiled: CompiledModel, independent: int) -> tuple[int, int, int, int]:
     """Return the addresses of the functions: derivative, derivative without analytic loop closure, projection,
     projection without it."""
     from core.simulation.equations import entry_points as entries

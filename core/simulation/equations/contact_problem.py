@@ -1,4 +1,4 @@
-"""The convex problem of one instant: which of the contact rows that may stick do, and with what forces.
+"""The convex problem at one instant of a simulation: which contact rows stick, and with what forces.
 
 Minimise ½ λᵀ A λ + cᵀ λ over admissible λ (Gauss's principle), with A = W ∂a/∂λ and c the accelerations along the rows
 without their forces: γ̇ = A λ + c is then zero along rows that stick. Rows that static friction cannot hold break away
@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.admissible_forces import MOVES, bounded, sum_of_sizes
-from core.simulation.equations.friction_disk_forces import length_of, norm_bounded_forces
+from core.simulation.equations.admissible_forces import MOVES, acceleration_scale, solve_within_bounds
+from core.simulation.equations.friction_disk_forces import solve_disk_forces, vector_norm
 from core.simulation.machine_code.language import loader, native, scratch
 from core.simulation.machine_code.records import Fixed, Floats, Record
 
@@ -27,7 +27,8 @@ class ContactProblem(Record):
     chosen: Floats
     """Index of each candidate among the contact rows."""
     shares: Floats
-    """Number of rows of the friction disk that begins at a candidate, bounded together; 0 for its other rows."""
+    """Number of rows of the friction disk that begins at a candidate (these are bounded together); 0 for the disk's
+    other rows."""
     responses: Floats
     """Accelerations (nv,) per unit force of each candidate, one after another."""
     A: Floats
@@ -42,7 +43,7 @@ class ContactProblem(Record):
     kinetic_high: Floats
     """Smallest and largest force at rest, and while sliding."""
     broken: Floats
-    """1: the candidate has broken away."""
+    """1: the candidate has exceeded its static friction and slides."""
     excess: Floats
     """Force by which the bounds are narrowed where a located row is slightly beyond them."""
     force: Floats
@@ -56,7 +57,7 @@ class ContactProblem(Record):
 load_problem = loader(ContactProblem)
 
 
-def problem_for(count: int, nv: int, n: int) -> ContactProblem:
+def allocate_problem(count: int, nv: int, n: int) -> ContactProblem:
     """Allocate the problem of a machine with `count` contact rows, nv speeds and n states."""
     arrays: dict[str, Any] = {field.name: np.zeros(count) for field in ContactProblem.fields if field.dimensions}
     arrays |= {"A": np.zeros(count * count), "responses": np.zeros(count * nv), "base": np.zeros(n)}
@@ -65,7 +66,8 @@ def problem_for(count: int, nv: int, n: int) -> ContactProblem:
 
 @native
 def set_bounds(problem: int, low: Any, high: Any) -> None:
-    """Compute the bounds of the candidates: those at rest, or while sliding where they have broken away."""
+    """Compute the bounds of the candidates' forces: static friction at rest, kinetic friction where they have broken
+    away."""
     p = load_problem(problem)
     for i in range(p.count):
         slides = p.broken[i] > 0.0
@@ -76,9 +78,9 @@ def set_bounds(problem: int, low: Any, high: Any) -> None:
 
 
 @native
-def resolved(problem: int) -> Any:
-    """Decide which candidates start to slide: those that static friction cannot hold get their kinetic friction bounds,
-    until no further one breaks away.
+def resolve_breakaway(problem: int) -> Any:
+    """Decide which candidates start to slide: those that exceed their static friction get their kinetic friction as
+    bounds, until no further one breaks away.
 
     At most count + 1 rounds, since broken rows only become more. Returns False if the forces are approximate.
     """
@@ -90,15 +92,15 @@ def resolved(problem: int) -> Any:
     while True:
         set_bounds(problem, low, high)
         if alone:
-            well = bounded(p.A, p.c, low, high, p.force, p.side, p.rate, n) and well
+            well = solve_within_bounds(p.A, p.c, low, high, p.force, p.side, p.rate, n) and well
         else:
-            well = norm_bounded_forces(p.A, p.c, low, high, p.shares, p.force, p.side, p.rate, n) and well
+            well = solve_disk_forces(p.A, p.c, low, high, p.shares, p.force, p.side, p.rate, n) and well
         more = 0
         for i in range(n):
             count, size = int(p.shares[i]), 0.0
             for j in range(i, i + count):
-                size += sum_of_sizes(p.A, p.c, p.force, j, n) ** 2
-            if count > 0 and p.broken[i] == 0.0 and length_of(p.rate, i, count) > MOVES * np.sqrt(size):
+                size += acceleration_scale(p.A, p.c, p.force, j, n) ** 2
+            if count > 0 and p.broken[i] == 0.0 and vector_norm(p.rate, i, count) > MOVES * np.sqrt(size):
                 more += 1
                 for j in range(i, i + count):
                     p.broken[j] = 1.0

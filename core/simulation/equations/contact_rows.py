@@ -28,15 +28,15 @@ import numpy as np
 from core.simulation.equations.system import (
     AT_Q,
     BEHIND_TIME,
-    evaluate,
+    evaluate_function,
     load_function,
     load_system,
-    put,
-    put_all,
+    put_all_arguments,
+    put_argument,
     put_states,
-    result,
-    result_place,
-    tick,
+    result_address,
+    result_view,
+    set_time,
 )
 from core.simulation.machine_code.language import loader, native, view
 from core.simulation.machine_code.records import Fixed, Floats, Ints, Record
@@ -45,9 +45,9 @@ HELD, MOVING, AT_SPEED, OVERRUN, SATURATED = range(5)
 """Contact states of a row: sticking, sliding, at its speed limit, driven beyond it by loads, at its maximum friction
 without moving. All but the first carry a sign: of the speed, or of the force at saturation."""
 REST = 1e-10
-"""Share of the largest speed a row has had, below which it is at rest."""
+"""A row counts as at rest below this fraction of the largest speed that it has had."""
 SLOW = 0.01
-"""rad/s or m/s: reference speed while nothing has moved yet."""
+"""rad/s or m/s: speed to which others are compared until something has moved."""
 APART, PRESSED, LEAVING, AGAINST = range(4)
 """Stop states of a row, signed by the side: no contact, compressed, separating without force (a stop never pulls),
 resting against a rigid stop."""
@@ -63,7 +63,7 @@ class ContactRows(Record):
 
     count: Fixed
     inner: Fixed
-    """Address of the function that gives ẏ without contact states, for the joint forces in `System.u`."""
+    """Address of the function that computes ẏ without contact rows, for the joint forces in `System.u`."""
     torque: Fixed
     """`Function` of user-defined joint forces; 0: they are constant."""
     values: Fixed
@@ -82,7 +82,7 @@ class ContactRows(Record):
     disks: Fixed
     """1: there is vector friction (friction disks)."""
     linear: Fixed
-    """1: row loads are linear in time while nothing moves; 0: loads may come and go within a step."""
+    """1: the loads on rows vary linearly with time while nothing moves; 0: loads may come and go within a step."""
     shares: Ints
     """Number of rows of the friction disk that begins at a row; 0 for its other rows."""
     leader: Ints
@@ -90,7 +90,7 @@ class ContactRows(Record):
     aim: Floats
     """Components of the unit vector along which a friction disk slides or would slide."""
     zone: Floats
-    """Of a friction disk's first row: the speed up to which it counts as beginning to slide
+    """First row of a friction disk: speed up to which the disk counts as beginning to slide
     (`core.simulation.equations.sliding_onset`); 0: it is sliding; `STOPS`: friction has brought it to rest within a
     fixed step in which its direction reversed."""
     controlled: Ints
@@ -117,9 +117,9 @@ class ContactRows(Record):
     effort: Floats
     """(nv,) effort limits."""
     asked: Floats
-    """Clipped joint force along a row of the tree."""
+    """Joint force along a row of the tree, clipped to the effort limit."""
     wished: Floats
-    """Joint force along a row of the tree before clipping."""
+    """Joint force along a row of the tree, before it is clipped."""
     strongest: Floats
     """Effort limit of each row; infinite: none."""
     at_q: Ints
@@ -171,7 +171,8 @@ class ContactRows(Record):
     inertia: Floats
     """Effective inertia at an elastic stop when it was last hit, kg·m² or kg."""
     fine: Floats
-    """Run tolerance, rad or m, for the coordinate of a row that has settled in its stop or may do so."""
+    """Tolerance of the run, rad or m, for the coordinate of a row that has settled in its stop or may do so: below it,
+    its motion is neglected."""
     restitution: Floats
     """Coefficient of restitution of rigid stops."""
     fastest: Floats
@@ -183,15 +184,15 @@ class ContactRows(Record):
     force: Floats
     """Total force of the row as evaluated last, N·m or N."""
     carried: Floats
-    """Reaction force of an active row, without sliding friction or stop force."""
+    """Reaction force of an active row, without sliding friction and stop force."""
     weight: Floats
-    """Force used to measure responses."""
+    """Test force with which responses are measured."""
     largest: Floats
-    """Largest value of 1/inertia that a row has shown."""
+    """Largest value of 1/inertia that a row has had so far."""
     bounces: Ints
     """Number of impacts at its stops."""
     clipped: Ints
-    """Sign of the side on which the motor command exceeds its effort limit; 0: it does not."""
+    """Side (sign) on which the motor command exceeds its effort limit; 0: it does not exceed it."""
     struck: Floats
     """J: energy lost in impacts at its stops."""
     ends: Ints
@@ -204,7 +205,8 @@ class ContactRows(Record):
     """1/s: decay rate of rounding errors in the speeds and positions of active rows; small in a long step, where
     explicit methods would otherwise be unstable."""
     steady: int = 0
-    """1: row forces are constant in this step (`held_rows.keep_forces`) and are not evaluated again."""
+    """1: row forces are constant in this step (see `core.simulation.equations.contact_derivative`) and are not
+    evaluated again."""
     wrong: int = -1
     """A row whose friction formulas have invalid values at the beginning of a step; −1: none."""
     resting: int = 0
@@ -221,7 +223,7 @@ class ContactRows(Record):
     unsettled: int = 0
     """1: reaction-dependent friction had no equilibrium."""
     cramped: int = 0
-    """1 + the first event margin that ended again and again at one instant, so that it was skipped; 0: none."""
+    """1 + the first event margin that ended again and again at one instant and was therefore skipped; 0: none."""
     cramped_at: float = 0.0
     """s: time of that instant."""
     approximate: int = 0
@@ -232,44 +234,44 @@ load_rows = loader(ContactRows)
 
 
 @native
-def is_held(mode: int) -> Any:
+def is_active_state(contact_state: int) -> Any:
     """Return true if the row is active: its force follows from the constraint γ̇ = 0."""
-    return mode == HELD or abs(mode) == AT_SPEED
+    return contact_state == HELD or abs(contact_state) == AT_SPEED
 
 
 @native
-def update_rows(place: int, q: Any, v: Any) -> None:
+def update_rows(system: int, q: Any, v: Any) -> None:
     """Update coordinates s, Jacobian W, speeds γ and biases γ̇ − W a of all rows at a state."""
-    s = load_system(place)
+    s = load_system(system)
     r = load_rows(s.contact_rows)
     for k in range(r.own):
         if r.at_q[k] >= 0:
             r.value[k] = r.ratio[k] * q[r.at_q[k]] + r.offset[k]
     if r.own < r.count:
-        update_cut_rows(place, q, v)
+        update_cut_rows(system, q, v)
     for k in range(r.count):
         r.rate[k] = speed_along(s.contact_rows, k, v)
 
 
 @native
-def update_cut_rows(place: int, q: Any, v: Any) -> None:
+def update_cut_rows(system: int, q: Any, v: Any) -> None:
     """Update coordinates, Jacobian and biases, but not speeds, of rows of loop-closing joints."""
-    s = load_system(place)
+    s = load_system(system)
     r = load_rows(s.contact_rows)
-    put(r.values, AT_Q, q)
-    evaluate(r.values)
-    put(r.entries, AT_Q, q)
-    evaluate(r.entries)
-    put(r.drift, AT_Q, q)
-    put(r.drift, len(q), v)
-    evaluate(r.drift)
-    values, drift = view(result_place(r.values), r.cuts), view(result_place(r.drift), r.cuts)
+    put_argument(r.values, AT_Q, q)
+    evaluate_function(r.values)
+    put_argument(r.entries, AT_Q, q)
+    evaluate_function(r.entries)
+    put_argument(r.drift, AT_Q, q)
+    put_argument(r.drift, len(q), v)
+    evaluate_function(r.drift)
+    values, drift = view(result_address(r.values), r.cuts), view(result_address(r.drift), r.cuts)
     for k in range(r.own, r.count):
         i = r.cut[k]
         turns = np.round((r.reference[k] - values[i]) / (2.0 * np.pi)) if r.turns[k] == 1 else 0.0
         r.value[k] = values[i] + 2.0 * np.pi * turns
         r.bias[k] = drift[i]
-        entries = view(result_place(r.entries) + 8 * r.first[i], r.begins[k + 1] - r.begins[k])
+        entries = view(result_address(r.entries) + 8 * r.first[i], r.begins[k + 1] - r.begins[k])
         for j in range(len(entries)):
             r.W[r.begins[k] + j] = entries[j]
 
@@ -292,15 +294,15 @@ def add_row_force(rows: int, k: int, force: float, u: Any) -> None:
 
 
 @native
-def evaluate_motor_commands(place: int, t: float, y: Any) -> None:
+def evaluate_motor_commands(system: int, t: float, y: Any) -> None:
     """Compute the user-defined joint forces, clipped to the effort limits of motors, into `given`."""
-    s = load_system(place)
+    s = load_system(system)
     r = load_rows(s.contact_rows)
     if r.torque != 0:
         load_function(r.torque).memory[0] = t
-        put(r.torque, BEHIND_TIME, y[: s.nq + s.nv])
-        evaluate(r.torque)
-        u = view(result_place(r.torque), s.nv)
+        put_argument(r.torque, BEHIND_TIME, y[: s.nq + s.nv])
+        evaluate_function(r.torque)
+        u = view(result_address(r.torque), s.nv)
         for i in range(s.nv):
             r.wanted[i] = u[i]
     for i in range(s.nv):
@@ -312,23 +314,23 @@ def evaluate_motor_commands(place: int, t: float, y: Any) -> None:
 
 
 @native
-def evaluate_friction_levels(place: int, t: float, y: Any) -> int:
+def evaluate_friction_levels(system: int, t: float, y: Any) -> int:
     """Evaluate the friction of brakes and clutches at a state; returns a row with negative friction or with static
     below kinetic friction, −1 if there is none."""
-    s = load_system(place)
+    s = load_system(system)
     r, wrong = load_rows(s.contact_rows), -1
     if r.levels == 0:
         return wrong
     q, v = y[: s.nq], y[s.nq : s.nq + s.nv]
-    tick(place, t)
+    set_time(system, t)
     if load_function(r.levels).states >= 0:
-        put_states(place, q, v, y[s.nq + s.nv :])
-    put_all(place, r.levels, q, v)
-    evaluate(r.levels)
+        put_states(system, q, v, y[s.nq + s.nv :])
+    put_all_arguments(system, r.levels, q, v)
+    evaluate_function(r.levels)
     for k in range(r.count):
         i = r.controlled[k]
         if i >= 0:
-            levels = result(r.levels, 4 * i + 4)
+            levels = result_view(r.levels, 4 * i + 4)
             kinetic, static = levels[4 * i], levels[4 * i + 1]
             backward, at_rest = levels[4 * i + 2], levels[4 * i + 3]
             if kinetic < 0.0 or static < kinetic or backward < 0.0 or at_rest < backward:
@@ -369,9 +371,9 @@ def has_settled(rows: int, k: int) -> Any:
 
 
 @native
-def spare(rows: int, k: int, side: int) -> float:
-    """Return by how much the stop force of a settled row may deviate from its spring force toward a side: the
-    equivalent of the tolerance, limited so that the stop never pulls."""
+def settled_force_margin(rows: int, k: int, side: int) -> float:
+    """Return by how much the stop force of a row that has settled in its elastic stop may differ from the spring force
+    toward a side: the force equivalent of the run's tolerance, limited so that the stop never pulls."""
     if not has_settled(rows, k):
         return 0.0
     r = load_rows(rows)
@@ -394,17 +396,17 @@ def stop_force(rows: int, k: int, side: int) -> float:
 
 
 @native
-def depth_of(rows: int, k: int, side: int) -> float:
-    """Return the penetration of an elastic stop, in the units of `pressure` if that is a force, so that both reach zero
-    smoothly together."""
+def stop_penetration(rows: int, k: int, side: int) -> float:
+    """Return the penetration of an elastic stop, expressed as a force where `stop_pressure` is a force, so that both
+    reach zero together."""
     r = load_rows(rows)
     depth = side * (r.value[k] - (r.upper[k] if side > 0 else r.lower[k]))
     return r.stiffness[k] * depth if r.law[k] == LINEAR else depth
 
 
 @native
-def pressure(rows: int, k: int, side: int) -> float:
-    """Return a measure that is positive while a compressed stop presses, independent of its stiffness."""
+def stop_pressure(rows: int, k: int, side: int) -> float:
+    """Return a measure, independent of the stiffness, that is positive while a compressed stop exerts a force."""
     r = load_rows(rows)
     if r.law[k] == LINEAR:
         return stop_force(rows, k, side)
@@ -412,8 +414,9 @@ def pressure(rows: int, k: int, side: int) -> float:
 
 
 @native
-def smooth_force(rows: int, k: int) -> float:
-    """Return the part of a row's force that its state determines."""
+def state_dependent_force(rows: int, k: int) -> float:
+    """Return the part of a row's force that follows from the state: sliding friction, elastic stop force, and the
+    withdrawal of the motor force where loads drive the row beyond its speed limit."""
     r, force = load_rows(rows), friction_force(rows, k) + elastic_stop_force(rows, k)
     if r.mode[k] == OVERRUN:
         force -= max(r.asked[k], 0.0)
@@ -423,8 +426,9 @@ def smooth_force(rows: int, k: int) -> float:
 
 
 @native
-def length(rows: int, k: int, x: Any) -> float:
-    """Return the magnitude of x (count,) along a row, or of its vector over a friction disk (k: its first row)."""
+def vector_magnitude(rows: int, k: int, x: Any) -> float:
+    """Return the magnitude of x (count,) along a row, or of the vector formed by the rows of a friction disk (k: its
+    first row)."""
     r, total = load_rows(rows), 0.0
     if r.shares[k] == 1:
         return abs(x[k])
@@ -434,7 +438,7 @@ def length(rows: int, k: int, x: Any) -> float:
 
 
 @native
-def speed_along_aim(rows: int, k: int) -> float:
+def speed_in_sliding_direction(rows: int, k: int) -> float:
     """Return the speed of a friction disk (k: its first row) along its sliding direction."""
     r, total = load_rows(rows), 0.0
     for i in range(k, k + r.shares[k]):
@@ -443,26 +447,26 @@ def speed_along_aim(rows: int, k: int) -> float:
 
 
 @native
-def set_sliding_direction(rows: int, k: int, x: Any, sense: float) -> None:
-    """Set the sliding direction of a friction disk (k: its first row) along x (count,), or against it (sense −1);
-    unchanged if x is zero."""
-    r, size = load_rows(rows), length(rows, k, x)
+def set_sliding_direction(rows: int, k: int, x: Any, sign: float) -> None:
+    """Set the sliding direction of a friction disk (k: its first row) to that of x (count,), or to the opposite (sense
+    −1); unchanged if x is zero."""
+    r, size = load_rows(rows), vector_magnitude(rows, k, x)
     if size > 0.0:
         for i in range(k, k + r.shares[k]):
-            r.aim[i] = sense * x[i] / size
+            r.aim[i] = sign * x[i] / size
 
 
 @native
 def disk_friction(rows: int, k: int) -> float:
-    """Return the friction along one row of a friction disk that slides or is saturated. A direction that would reverse
-    within the step is kept, so that the step can end where the speed does."""
+    """Return the friction along one row of a friction disk that slides or is saturated. If the sliding direction would
+    reverse within the step it is kept, so that the step can end where the speed becomes zero."""
     r = load_rows(rows)
     first = r.leader[k]
     if abs(r.mode[k]) == SATURATED:
         return -r.static_onward[k] * r.aim[k]
     if abs(r.mode[k]) != MOVING:
         return 0.0
-    speed, back = length(rows, first, r.rate), max(-speed_along_aim(rows, first), 0.0)
+    speed, back = vector_magnitude(rows, first, r.rate), max(-speed_in_sliding_direction(rows, first), 0.0)
     size = sliding_friction(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], speed)
     if speed <= REST * (r.quickest[first] + SLOW):
         return -size * r.aim[k]
@@ -501,7 +505,8 @@ def elastic_stop_force(rows: int, k: int) -> float:
 
 @native
 def rigid_stop_force(rows: int, k: int) -> float:
-    """Return the stop's share of the force of an active row: for a rigid stop, all force that pushes into it."""
+    """Return the part of an active row's force that the stop carries: for a rigid stop, all of the force that pushes
+    into it."""
     r = load_rows(rows)
     if r.mode[k] != HELD:
         return 0.0
@@ -513,14 +518,14 @@ def rigid_stop_force(rows: int, k: int) -> float:
 
 
 @native
-def whole_friction(rows: int, k: int) -> float:
+def total_friction(rows: int, k: int) -> float:
     """Return the friction of a row as evaluated last, without the force of a rigid stop."""
     r = load_rows(rows)
     return r.carried[k] - rigid_stop_force(rows, k) if r.mode[k] == HELD else friction_force(rows, k)
 
 
 @native
-def whole_stop_force(rows: int, k: int) -> float:
+def total_stop_force(rows: int, k: int) -> float:
     """Return the force of a row's stop as evaluated last."""
     return elastic_stop_force(rows, k) + rigid_stop_force(rows, k)
 
@@ -535,22 +540,22 @@ def sliding_friction(static: float, kinetic: float, stribeck: float, speed: floa
 
 
 @native
-def least_force(rows: int, k: int) -> float:
+def smallest_allowed_force(rows: int, k: int) -> float:
     """Return the smallest force that an active row may carry."""
     r = load_rows(rows)
     if r.mode[k] == AT_SPEED:
         return -max(r.asked[k], 0.0)
     if r.mode[k] == -AT_SPEED:
         return 0.0
-    return -np.inf if r.stop[k] == AGAINST else -r.static_onward[k] - spare(rows, k, -1)
+    return -np.inf if r.stop[k] == AGAINST else -r.static_onward[k] - settled_force_margin(rows, k, -1)
 
 
 @native
-def largest_force(rows: int, k: int) -> float:
+def largest_allowed_force(rows: int, k: int) -> float:
     """Return the largest force that an active row may carry."""
     r = load_rows(rows)
     if r.mode[k] == AT_SPEED:
         return 0.0
     if r.mode[k] == -AT_SPEED:
         return -min(r.asked[k], 0.0)
-    return np.inf if r.stop[k] == -AGAINST else r.static_backward[k] + spare(rows, k, 1)
+    return np.inf if r.stop[k] == -AGAINST else r.static_backward[k] + settled_force_margin(rows, k, 1)

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.numerics.elimination import (
-    Copies,
     Front,
     Pattern,
-    copied,
-    depths_of,
+    UnknownCopies,
+    add_ancestors,
+    build_fronts,
+    copy_shared_unknowns,
     elimination_tree,
-    fronts,
-    order_with_less_fill,
-    with_ancestors,
+    reduce_fill_in,
+    tree_depths,
 )
 from core.numerics.tolerances import NEGLIGIBLE_PIVOT
 from core.simulation.machine_code.language import loader, merged, native
@@ -27,12 +27,12 @@ from core.simulation.machine_code.records import Fixed, Floats, Ints, Record
 
 Integers = NDArray[np.int64]
 SHORT = 8
-"""Number of rows up to which all rows form one front, whatever groups they belong to: separate fronts would cost more
-than the zeros in a shared one."""
+"""Number of rows up to which all rows form one front regardless of their groups: separate fronts would cost more than
+the zeros in a common one."""
 
 
-class Sparse(Record):
-    """Index arrays of the sparse factorisation and its numerical work arrays, as machine code sees them. Offset arrays
+class SparseFactors(Record):
+    """Index arrays of a sparse factorisation and its numerical work arrays, shared with machine code. Offset arrays
     have one entry more than there are items. Unknowns are numbered in elimination order."""
 
     unknowns: Ints
@@ -123,7 +123,7 @@ class Sparse(Record):
     """(n × size of the largest group,) workspace."""
 
 
-load_sparse = loader(Sparse)
+load_sparse = loader(SparseFactors)
 
 
 OWN = ("order", "heights", "ranks", "bases", "factor", "matrices", "reflections", "remainders", "vectors", "work")
@@ -133,20 +133,20 @@ OWN = ("order", "heights", "ranks", "bases", "factor", "matrices", "reflections"
 class Elimination(NamedTuple):
     """Memory layout of a sparse elimination, shared by all runs of a machine."""
 
-    factors: Sparse
+    factors: SparseFactors
     rows: int
     """Number of active constraint rows, including those that tie copies of unknowns together."""
 
 
-def elimination_of(
+def plan_sparse_elimination(
     masses: Pattern, rows: Pattern, groups: Sequence[object], order: Sequence[int], supported: int = 0
 ) -> Elimination:
-    """Plan the elimination of unknowns in the given order. groups: the group of each row; supported: number of rows
-    whose M + ρ Gᵀ G may replace M."""
+    """Plan the elimination of unknowns in the given order. masses, rows: patterns of M and of the constraint rows;
+    groups: group of each row; supported: number of rows for which M + ρ Gᵀ G may replace M."""
     entries = np.searchsorted(rows.rows, np.arange(len(groups) + 1)).astype(np.int64)
     if supported:
         held = [rows.columns[a:b].tolist() for a, b in pairwise(entries[: supported + 1])]
-        order = order_with_less_fill(order, [*held, *zip(*masses, strict=True)])
+        order = reduce_fill_in(order, [*held, *zip(*masses, strict=True)])
     unknowns = np.empty(len(order), dtype=np.int64)
     unknowns[np.array(order, dtype=np.int64)] = np.arange(len(order))
     lines = [unknowns[rows.columns[a:b]].tolist() for a, b in pairwise(entries)]
@@ -154,25 +154,25 @@ def elimination_of(
     pairs = list(zip(first.tolist(), second.tolist(), strict=True))
     products = [(i, k) for line in lines[:supported] for at, i in enumerate(line) for k in line[: at + 1]]
     parents = elimination_tree(len(order), [*pairs, *products])
-    depths = np.array(depths_of(parents), dtype=np.int64)
+    depths = np.array(tree_depths(parents), dtype=np.int64)
     begins = np.concatenate([[0], np.cumsum(depths + 1)]).astype(np.int64)
     on_diagonal = np.flatnonzero(first == second)
     fixed = {
         "unknowns": unknowns,
         "depths": depths,
         "lines": begins[:-1],
-        "paths": [k for unknown in range(len(order)) for k in with_ancestors(parents, [unknown])],
+        "paths": [k for unknown in range(len(order)) for k in add_ancestors(parents, [unknown])],
         "masses": begins[np.maximum(first, second)] + depths[np.minimum(first, second)],
         "diagonal": on_diagonal[np.argsort(first[on_diagonal])],
         "products": [begins[max(pair)] + depths[min(pair)] for pair in products],
         "entries": entries,
         "columns": rows.columns,
     }
-    return _completed_layout(fixed, lines, groups, parents, supported > 0)
+    return _complete_layout(fixed, lines, groups, parents, supported > 0)
 
 
-def _completed_layout(
-    fixed: dict[str, Any],
+def _complete_layout(
+    index_arrays: dict[str, Any],
     lines: Sequence[Sequence[int]],
     groups: Sequence[object],
     parents: Sequence[int],
@@ -188,19 +188,19 @@ def _completed_layout(
     for row, group in enumerate(groups):
         if lines[row]:
             members[numbers[group]].append(row)
-        begins[numbers[group] + 1] = int(fixed["entries"][row + 1])
+        begins[numbers[group] + 1] = int(index_arrays["entries"][row + 1])
     for each in members:
         seats += [k * len(each) + local for local, row in enumerate(each) for k in lines[row]]
-    reached = [with_ancestors(parents, [k for row in each for k in lines[row]]) for each in members]
-    copies = copied(reached, len(parents))
+    reached = [add_ancestors(parents, [k for row in each for k in lines[row]]) for each in members]
+    copies = copy_shared_unknowns(reached, len(parents))
     rows = len(groups)
     for pairs in copies.glued:
         members.append(list(range(rows, rows + len(pairs))))
         rows += len(pairs)
-    ordered = fronts(
+    ordered = build_fronts(
         [*copies.reached, *([k for pair in pairs for k in pair] for pairs in copies.glued)], [*map(len, members)]
     )
-    arrays, room = _front_arrays(ordered, members, reached, copies)
+    arrays, room = _build_front_arrays(ordered, members, reached, copies)
     groups_arrays = {
         "blocks": np.cumsum([0, *map(len, members[: len(numbers)])]),
         "members": [row for each in members[: len(numbers)] for row in each],
@@ -211,34 +211,36 @@ def _completed_layout(
     }
     places = {
         name: np.array(value, dtype=np.int64).reshape(-1)
-        for name, value in {**fixed, **groups_arrays, **arrays}.items()
+        for name, value in {**index_arrays, **groups_arrays, **arrays}.items()
     }
-    return Elimination(_with_work_arrays(places, room, np.sqrt(copies.counts), supported), rows)
+    return Elimination(_allocate_work_arrays(places, room, np.sqrt(copies.counts), supported), rows)
 
 
-def _with_work_arrays(places: dict[str, Integers], room: int, scales: NDArray[np.float64], supported: bool) -> Sparse:
+def _allocate_work_arrays(
+    index_arrays: dict[str, Integers], matrices_size: int, scales: NDArray[np.float64], supported: bool
+) -> SparseFactors:
     """Allocate the numerical arrays. room: size of `matrices`; scales: (n,) square roots of the numbers of copies."""
-    count, tallest = len(places["pivots"]), int(np.max(np.diff(places["blocks"]), initial=1))
-    return Sparse(
-        **places,
-        order=places["rows"].copy(),
+    count, tallest = len(index_arrays["pivots"]), int(np.max(np.diff(index_arrays["blocks"]), initial=1))
+    return SparseFactors(
+        **index_arrays,
+        order=index_arrays["rows"].copy(),
         heights=np.zeros(count, dtype=np.int64),
         ranks=np.zeros(count, dtype=np.int64),
         bases=np.zeros(count, dtype=np.int64),
         supported=supported,
         scales=scales,
-        shares=1.0 / scales[places["own"]],
-        factor=np.zeros(int(np.sum(places["depths"] + 1))),
-        matrices=np.zeros(room),
-        reflections=np.zeros(len(places["rows"])),
-        remainders=np.zeros(len(places["rows"])),
-        vectors=np.zeros(int(np.sum(places["talls"]))),
-        work=np.zeros(len(places["depths"]) * tallest),
+        shares=1.0 / scales[index_arrays["own"]],
+        factor=np.zeros(int(np.sum(index_arrays["depths"] + 1))),
+        matrices=np.zeros(matrices_size),
+        reflections=np.zeros(len(index_arrays["rows"])),
+        remainders=np.zeros(len(index_arrays["rows"])),
+        vectors=np.zeros(int(np.sum(index_arrays["talls"]))),
+        work=np.zeros(len(index_arrays["depths"]) * tallest),
     )
 
 
-def _front_arrays(
-    ordered: Sequence[Front], members: Sequence[Sequence[int]], reached: Sequence[Sequence[int]], copies: Copies
+def _build_front_arrays(
+    ordered: Sequence[Front], members: Sequence[Sequence[int]], reached: Sequence[Sequence[int]], copies: UnknownCopies
 ) -> tuple[dict[str, Any], int]:
     """Return the index arrays of the fronts and the total size of their matrices."""
     at = {front.group: f for f, front in enumerate(ordered)}
@@ -257,15 +259,17 @@ def _front_arrays(
     matrices = np.cumsum([0, *(tall * len(each) for tall, each in zip(talls, columns, strict=True))])
     owner = {k: (f, local) for f, front in enumerate(ordered) for local, k in enumerate(front.unknowns)}
 
-    def place(row: int, unknown: int) -> int:
+    def find_index(row: int, unknown: int) -> int:
         f, local = owner[unknown]
         return int(matrices[f]) + places[f][row] * talls[f] + local
 
     ends = zip(members[len(reached) :], copies.glued, strict=True)
     arrays = {
-        "targets": [place(rows[0], k) for rows, each in zip(members, copies.reached, strict=False) for k in each],
+        "targets": [find_index(rows[0], k) for rows, each in zip(members, copies.reached, strict=False) for k in each],
         "strides": [talls[owner[k][0]] for each in copies.reached for k in each],
-        "glue": [place(row, k) for rows, pairs in ends for row, pair in zip(rows, pairs, strict=True) for k in pair],
+        "glue": [
+            find_index(row, k) for rows, pairs in ends for row, pair in zip(rows, pairs, strict=True) for k in pair
+        ],
         "pivots": pivots,
         "widths": [len(each) for each in columns],
         "talls": talls,
@@ -283,19 +287,19 @@ def _front_arrays(
 
 
 _EMPTY = np.zeros(0, dtype=np.int64)
-NOTHING = elimination_of(Pattern(_EMPTY, _EMPTY), Pattern(_EMPTY, _EMPTY), (), ())
+NOTHING = plan_sparse_elimination(Pattern(_EMPTY, _EMPTY), Pattern(_EMPTY, _EMPTY), (), ())
 """Placeholder for a machine whose mass matrix is not needed."""
 
 
-def factors_of(elimination: Elimination) -> Sparse:
+def allocate_factors(elimination: Elimination) -> SparseFactors:
     """Copy an elimination's layout with work arrays of its own."""
-    return elimination.factors.with_own(*OWN)
+    return elimination.factors.copy_with_own_arrays(*OWN)
 
 
 @native
-def gather(at: int, entries: Any) -> None:
-    """Copy the entries of M to their positions in L."""
-    e = load_sparse(at)
+def gather_mass_entries(factors: int, entries: Any) -> None:
+    """Copy the entries of M to their positions in the factor L."""
+    e = load_sparse(factors)
     for i in range(len(e.factor)):
         e.factor[i] = 0.0
     for i in range(len(e.masses)):
@@ -303,9 +307,9 @@ def gather(at: int, entries: Any) -> None:
 
 
 @native
-def support(at: int, weight: float, G: Any, rows: int) -> None:
-    """Add ρ Gᵀ G of the given number of rows to the gathered matrix."""
-    e, at_product = load_sparse(at), 0
+def add_constraint_products(factors: int, weight: float, G: Any, rows: int) -> None:
+    """Add ρ Gᵀ G, formed from the given number of rows, to the matrix that is to be factored."""
+    e, at_product = load_sparse(factors), 0
     for row in range(rows):
         first = e.entries[row]
         for i in range(first, e.entries[row + 1]):
@@ -316,10 +320,10 @@ def support(at: int, weight: float, G: Any, rows: int) -> None:
 
 
 @native
-def factorise(at: int, diagonal: Any) -> Any:
+def factorise(factors: int, diagonal: Any) -> Any:
     """Factor the gathered matrix in place into L, with reciprocals on its diagonal; returns false if it is not positive
     definite. diagonal (n,): diagonal of the matrix."""
-    e = load_sparse(at)
+    e = load_sparse(factors)
     L = e.factor
     for k in range(len(e.depths) - 1, -1, -1):
         line, depth = e.lines[k], e.depths[k]
@@ -338,9 +342,9 @@ def factorise(at: int, diagonal: Any) -> Any:
 
 
 @merged
-def spread(at: int, x: Any, w: Any) -> None:
-    """Scatter the speeds x (nv,) to the unknowns w (n,); other unknowns are set to zero."""
-    e = load_sparse(at)
+def scatter_speeds(factors: int, x: Any, w: Any) -> None:
+    """Distribute the speeds x (nv,) to the unknowns w (n,); other unknowns are set to zero."""
+    e = load_sparse(factors)
     for i in range(len(x), len(e.unknowns)):
         w[e.unknowns[i]] = 0.0
     for i in range(len(x)):
@@ -348,17 +352,17 @@ def spread(at: int, x: Any, w: Any) -> None:
 
 
 @merged
-def collect(at: int, w: Any, x: Any) -> None:
-    """Gather the speeds x (nv,) from the unknowns w (n,)."""
-    e = load_sparse(at)
+def gather_speeds(factors: int, w: Any, x: Any) -> None:
+    """Read the speeds x (nv,) from the unknowns w (n,)."""
+    e = load_sparse(factors)
     for i in range(len(x)):
         x[i] = w[e.unknowns[i]]
 
 
 @native
-def solve_transposed(at: int, x: Any) -> None:
+def solve_transposed(factors: int, x: Any) -> None:
     """Solve x ← L⁻ᵀ x."""
-    e = load_sparse(at)
+    e = load_sparse(factors)
     for k in range(len(e.depths) - 1, -1, -1):
         line, depth = e.lines[k], e.depths[k]
         y = x[k] * e.factor[line + depth]
@@ -368,9 +372,9 @@ def solve_transposed(at: int, x: Any) -> None:
 
 
 @native
-def solve(at: int, x: Any) -> None:
+def solve_lower(factors: int, x: Any) -> None:
     """Solve x ← L⁻¹ x."""
-    e = load_sparse(at)
+    e = load_sparse(factors)
     for k in range(len(e.depths)):
         line, depth, total = e.lines[k], e.depths[k], x[k]
         for i in range(line, line + depth):

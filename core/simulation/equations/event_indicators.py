@@ -1,4 +1,5 @@
-"""Event indicators of formulas that switch, and the mode variables that fix on which side a formula is."""
+"""Event indicators of formulas that switch, and the mode variables that fix the side of each comparison during a
+step."""
 
 from __future__ import annotations
 
@@ -10,43 +11,43 @@ from core.simulation.equations.contact_rows import load_rows
 from core.simulation.equations.system import (
     AT_Q,
     BEHIND_TIME,
-    copy,
-    evaluate,
+    copy_array,
+    evaluate_function,
     load_function,
     load_system,
-    put,
+    put_argument,
     put_states,
     put_states_and_time,
-    result,
-    tick,
+    result_view,
+    set_time,
 )
 from core.simulation.machine_code.language import native
 
 
 @native
-def indicators(place: int, t: float, y: Any, out: Any) -> None:
+def evaluate_indicators(system: int, t: float, y: Any, out: Any) -> None:
     """Compute all indicators at a state into out."""
-    s = load_system(place)
+    s = load_system(system)
     last = s.nq + s.nv
-    tick(place, t)
+    set_time(system, t)
     if s.event_indicators != 0:
-        put_states(place, y[: s.nq], y[s.nq : last], y[last:])
-        put(s.event_indicators, AT_Q, y[:last])
-        put_states_and_time(place, s.event_indicators)
-        evaluate(s.event_indicators)
-        copy(result(s.event_indicators, s.modes), out[: s.modes])
+        put_states(system, y[: s.nq], y[s.nq : last], y[last:])
+        put_argument(s.event_indicators, AT_Q, y[:last])
+        put_states_and_time(system, s.event_indicators)
+        evaluate_function(s.event_indicators)
+        copy_array(result_view(s.event_indicators, s.modes), out[: s.modes])
     if s.torque_event_indicators != 0:
         load_function(s.torque_event_indicators).memory[0] = t
-        put(s.torque_event_indicators, BEHIND_TIME, y[:last])
-        evaluate(s.torque_event_indicators)
+        put_argument(s.torque_event_indicators, BEHIND_TIME, y[:last])
+        evaluate_function(s.torque_event_indicators)
         count = len(out) - s.modes
-        copy(result(s.torque_event_indicators, count), out[s.modes :])
+        copy_array(result_view(s.torque_event_indicators, count), out[s.modes :])
 
 
 @native
-def set_modes(place: int, modes: Any) -> None:
+def set_modes(system: int, modes: Any) -> None:
     """Set the mode variables (count,): ±1, 0: free."""
-    s = load_system(place)
+    s = load_system(system)
     first = len(s.now) - s.modes
     for k in range(s.modes):
         s.now[first + k] = modes[k]

@@ -12,7 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.admissible_forces import eliminate, motion, shift, sum_of_sizes
+from core.simulation.equations.admissible_forces import (
+    acceleration_scale,
+    compute_row_accelerations,
+    find_regularisation,
+    solve_by_elimination,
+)
 from core.simulation.machine_code.language import native, scratch
 
 ROUNDS = 30
@@ -23,11 +28,11 @@ EXACT, WELL = 1e-15, 1e-12
 FINEST, GROWTH = 1e-9, 4.0
 """For the interior-point path: relative duality gap at its end; factor from one barrier parameter to the next."""
 AT_END = 1.0 - 1e-12
-"""Share of a friction disk's radius above which a force counts as being at the bound."""
+"""Fraction of a friction disk's radius above which a force counts as being at its bound."""
 
 
 @native
-def length_of(x: Any, first: int, count: int) -> float:
+def vector_norm(x: Any, first: int, count: int) -> float:
     """Return the Euclidean norm of x[first : first + count]."""
     total = 0.0
     for i in range(first, first + count):
@@ -36,11 +41,11 @@ def length_of(x: Any, first: int, count: int) -> float:
 
 
 @native
-def norm_bounded_forces(A: Any, c: Any, low: Any, high: Any, shares: Any, lam: Any, side: Any, g: Any, n: int) -> Any:
+def solve_disk_forces(A: Any, c: Any, low: Any, high: Any, shares: Any, lam: Any, side: Any, g: Any, n: int) -> Any:
     """Compute λ with vector friction, the bound at which each row is (−1, 0, 1; 1: on the rim of its friction disk) and
     γ̇. shares (n,): number of rows of the friction disk that begins at a row, bounded together by `high`; 0 for its
     other rows. Returns False if the solution is approximate only."""
-    center, epsilon = scratch(n), shift(A, n)
+    center, epsilon = scratch(n), find_regularisation(A, n)
     for i in range(n):
         lam[i] = center[i] = 0.0
     well = solve_by_newton(A, c, low, high, shares, center, epsilon, lam, n)
@@ -51,19 +56,19 @@ def norm_bounded_forces(A: Any, c: Any, low: Any, high: Any, shares: Any, lam: A
         for i in range(n):
             center[i] = lam[i]
         solve_by_newton(A, c, low, high, shares, center, epsilon, lam, n)
-    motion(A, c, lam, g, n)
+    compute_row_accelerations(A, c, lam, g, n)
     for i in range(n):
         count = int(shares[i])
         if count == 1:
             side[i] = 1.0 if lam[i] >= high[i] else -1.0 if lam[i] <= low[i] else 0.0
         for j in range(i, i + count):
             if count > 1:
-                side[j] = 1.0 if length_of(lam, i, count) >= AT_END * high[i] else 0.0
+                side[j] = 1.0 if vector_norm(lam, i, count) >= AT_END * high[i] else 0.0
     return well
 
 
 @native
-def gradient_step(A: Any, epsilon: float, first: int, count: int, n: int) -> float:
+def gradient_step_size(A: Any, epsilon: float, first: int, count: int, n: int) -> float:
     """Return the step size 1/‖A + ε I‖ for a group of rows bounded together."""
     total = 0.0
     for i in range(first, first + count):
@@ -84,18 +89,18 @@ def solve_by_newton(
         d[i] = c[i] - epsilon * center[i]
         best[i] = lam[i]
     for _ in range(ROUNDS):
-        motion(A, d, lam, rate, n)
+        compute_row_accelerations(A, d, lam, rate, n)
         for i in range(n):
             rate[i] += epsilon * lam[i]
-        gap = projection_residual(A, d, low, high, shares, epsilon, lam, rate, x, slope, n)
+        gap = compute_projection_residual(A, d, low, high, shares, epsilon, lam, rate, x, slope, n)
         if gap < least:
             least = gap
             for i in range(n):
                 best[i] = lam[i]
         if gap <= EXACT * n:
             break
-        newton_matrix(A, shares, epsilon, slope, D, n)
-        eliminate(D, x, n)
+        build_newton_matrix(A, shares, epsilon, slope, D, n)
+        solve_by_elimination(D, x, n)
         for i in range(n):
             lam[i] += x[i]
     for i in range(n):
@@ -104,7 +109,7 @@ def solve_by_newton(
 
 
 @native
-def projection_residual(
+def compute_projection_residual(
     A: Any,
     d: Any,
     low: Any,
@@ -126,10 +131,10 @@ def projection_residual(
         count = int(shares[first])
         if count == 0:
             continue
-        rho, size, away = gradient_step(A, epsilon, first, count, n), 0.0, 0.0
+        rho, size, away = gradient_step_size(A, epsilon, first, count, n), 0.0, 0.0
         for i in range(first, first + count):
             x[i] = lam[i] - rho * rate[i]
-            size += (sum_of_sizes(A, d, lam, i, n) + epsilon * abs(lam[i])) ** 2
+            size += (acceleration_scale(A, d, lam, i, n) + epsilon * abs(lam[i])) ** 2
         project_to_bounds(low, high, x, slope, first, count, n)
         for i in range(first, first + count):
             x[i] -= lam[i]
@@ -142,7 +147,7 @@ def projection_residual(
 def project_to_bounds(low: Any, high: Any, x: Any, slope: Any, first: int, count: int, n: int) -> None:
     """Project the forces in x of a group of rows onto their admissible set and compute the derivative of the
     projection."""
-    size = length_of(x, first, count)
+    size = vector_norm(x, first, count)
     if count == 1:
         slope[first * n + first] = 1.0 if low[first] < x[first] < high[first] else 0.0
         x[first] = min(max(x[first], low[first]), high[first])
@@ -157,13 +162,13 @@ def project_to_bounds(low: Any, high: Any, x: Any, slope: Any, first: int, count
 
 
 @native
-def newton_matrix(A: Any, shares: Any, epsilon: float, slope: Any, D: Any, n: int) -> None:
+def build_newton_matrix(A: Any, shares: Any, epsilon: float, slope: Any, D: Any, n: int) -> None:
     """Assemble the Newton matrix I − ∂P (I − ρ (A + ε I)) into D."""
     rho = scratch(n)
     for first in range(n):
         count = int(shares[first])
         for i in range(first, first + count):
-            rho[i] = gradient_step(A, epsilon, first, count, n)
+            rho[i] = gradient_step_size(A, epsilon, first, count, n)
     for i in range(n):
         for j in range(n):
             total = (1.0 if i == j else 0.0) - slope[i * n + j]
@@ -189,16 +194,16 @@ def follow_central_path(A: Any, c: Any, low: Any, high: Any, shares: Any, epsilo
     weight = 1.0 / worth
     while weight < 1.0 / (FINEST * worth):
         for _ in range(ROUNDS):
-            motion(A, c, lam, g, n)
+            compute_row_accelerations(A, c, lam, g, n)
             for i in range(n):
                 slope[i] = 0.0
                 for j in range(n):
                     D[i * n + j] = weight * (A[i * n + j] + (epsilon if i == j else 0.0))
-            barrier_terms(low, high, shares, lam, slope, D, n)
+            compute_barrier_terms(low, high, shares, lam, slope, D, n)
             for i in range(n):
                 g[i] = step[i] = -weight * (g[i] + epsilon * lam[i]) - slope[i]
-            fix_tight_rows(low, high, g, step, D, n)
-            eliminate(D, step, n)
+            exclude_tight_rows(low, high, g, step, D, n)
+            solve_by_elimination(D, step, n)
             decrement = 0.0
             for i in range(n):
                 decrement += g[i] * step[i]
@@ -211,8 +216,8 @@ def follow_central_path(A: Any, c: Any, low: Any, high: Any, shares: Any, epsilo
 
 
 @native
-def fix_tight_rows(low: Any, high: Any, g: Any, step: Any, D: Any, n: int) -> None:
-    """Exclude rows whose bounds coincide from the step."""
+def exclude_tight_rows(low: Any, high: Any, g: Any, step: Any, D: Any, n: int) -> None:
+    """Exclude rows whose lower and upper bounds coincide from the step."""
     for i in range(n):
         if not high[i] - low[i] > 0.0:
             g[i] = step[i] = 0.0
@@ -222,13 +227,13 @@ def fix_tight_rows(low: Any, high: Any, g: Any, step: Any, D: Any, n: int) -> No
 
 
 @native
-def barrier_terms(low: Any, high: Any, shares: Any, x: Any, slope: Any, D: Any, n: int) -> None:
+def compute_barrier_terms(low: Any, high: Any, shares: Any, x: Any, slope: Any, D: Any, n: int) -> None:
     """Compute the gradient of the logarithmic barrier −Σ ln(distance to bounds) into slope and add its curvature to
     D."""
     for first in range(n):
         count = int(shares[first])
         if count > 1:
-            left = max(high[first] ** 2 - length_of(x, first, count) ** 2, 1e-300)
+            left = max(high[first] ** 2 - vector_norm(x, first, count) ** 2, 1e-300)
             for i in range(first, first + count):
                 slope[i] = 2.0 * x[i] / left
             for i in range(first, first + count):

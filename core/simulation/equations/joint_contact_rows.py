@@ -15,11 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.elastic_stops import compliances, dissipation, has_elastic_stop
-from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes, middle, stiffness_per_inertia
-from core.constraints.joint_rows import compliances_of_tree, rows_at
+from core.constraints.elastic_stops import has_elastic_stop, inverse_inertias, stop_dissipation
+from core.constraints.joint_modes import (
+    NOWHERE,
+    JointRow,
+    JointRowTable,
+    build_joint_row_table,
+    reference_angle,
+    stiffness_per_inertia,
+)
+from core.constraints.joint_rows import evaluate_joint_rows, tree_inverse_inertias
 from core.numerics.rank import null_space
-from core.programs.compiled import Compiled
+from core.programs.compiled import CompiledModel
 from core.simulation.equations.contact_rows import HUNT_CROSSLEY, LINEAR, MARGINS, ContactRows
 
 if TYPE_CHECKING:
@@ -29,12 +36,12 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 LITTLE = 1e-30
-"""N or N·m: initial bearing loads; with zero loads joints would start without friction."""
+"""N or N·m: initial bearing loads. They are not zero, since joints would then start without friction."""
 
 
-def contact_rows(
-    compiled: Compiled,
-    modes: JointModes,
+def build_contact_rows(
+    compiled: CompiledModel,
+    modes: JointRowTable,
     u: Array,
     functions: dict[str, int],
     inner: int,
@@ -77,7 +84,7 @@ def contact_rows(
         controlled=np.array([row.controlled for row in rows], dtype=np.int64),
         free=np.zeros(count, dtype=np.int64),
         **_bearing_arrays(compiled, rows),
-        own=modes.own,
+        own=modes.tree_row_count,
         wanted=u.copy(),
         given=u.copy(),
         effort=effort,
@@ -91,11 +98,11 @@ def contact_rows(
         value=nothing.copy(),
         rate=nothing.copy(),
         bias=nothing.copy(),
-        reference=np.array([middle(row) for row in rows]),
+        reference=np.array([reference_angle(row) for row in rows]),
         turns=np.array([row.turns for row in rows], dtype=np.int64),
         measured=np.array([row.measured for row in rows], dtype=np.int64),
-        cuts=len(compiled.program.symbolic.cut_coordinates) if modes.own < count else 0,
-        first=_cut_offsets(compiled) if modes.own < count else np.zeros(0, dtype=np.int64),
+        cuts=len(compiled.program.symbolic.cut_coordinates) if modes.tree_row_count < count else 0,
+        first=_cut_offsets(compiled) if modes.tree_row_count < count else np.zeros(0, dtype=np.int64),
         cut=np.array([_cut_index(compiled, row) for row in rows], dtype=np.int64),
         static_onward=numbers("static"),
         static_backward=numbers("backward_static"),
@@ -107,7 +114,7 @@ def contact_rows(
         rigid=np.array([row.rigid for row in rows], dtype=np.int64),
         law=np.array([HUNT_CROSSLEY if row.hunt_crossley else LINEAR for row in rows], dtype=np.int64),
         stiffness=numbers("stiffness"),
-        dissipation=np.array([dissipation(row, modes.size) for row in rows]),
+        dissipation=np.array([stop_dissipation(row, modes.size) for row in rows]),
         closing=np.array([stiffness_per_inertia(row, modes.size) for row in rows]),
         damping_ratio=numbers("damping_ratio"),
         inertia=nothing.copy(),
@@ -120,7 +127,7 @@ def contact_rows(
         force=nothing.copy(),
         carried=nothing.copy(),
         weight=np.where(static > 0.0, static, 1.0),
-        largest=_free_responses(compiled, modes, q, p),
+        largest=_unconstrained_responses(compiled, modes, q, p),
         **_initial_arrays(count),
     )
 
@@ -139,21 +146,22 @@ def _initial_arrays(count: int) -> dict[str, Any]:
     }
 
 
-def _is_linear_in_time(compiled: Compiled, modes: JointModes, degree: float) -> bool:
+def _is_linear_in_time(compiled: CompiledModel, modes: JointRowTable, degree: float) -> bool:
     """Return True if row loads are linear in time while nothing moves; reaction-dependent friction makes them
     nonlinear."""
-    return degree <= 1 and not compiled.program.symbolic.clock.timed and not modes.bearings
+    return degree <= 1 and not compiled.program.symbolic.clock.timed and not modes.rows_with_bearing_friction
 
 
-def depends_on_size(modes: JointModes) -> bool:
-    """Return True if a stop's stiffness is derived from the inertia of the machine."""
+def uses_derived_stiffness(modes: JointRowTable) -> bool:
+    """Return True if the stiffness of some stop is derived from the inertia of the machine."""
     sizes = modes.size, 2.0 * modes.size
     return any(
-        len({(dissipation(row, size), stiffness_per_inertia(row, size)) for size in sizes}) > 1 for row in modes.rows
+        len({(stop_dissipation(row, size), stiffness_per_inertia(row, size)) for size in sizes}) > 1
+        for row in modes.rows
     )
 
 
-def _bearing_arrays(compiled: Compiled, rows: tuple[JointRow, ...]) -> dict[str, Any]:
+def _bearing_arrays(compiled: CompiledModel, rows: tuple[JointRow, ...]) -> dict[str, Any]:
     """Return the arrays for friction that depends on joint reactions."""
     loads = len(compiled.program.symbolic.bearings) if any(row.bearing != NOWHERE for row in rows) else 0
     return {
@@ -167,15 +175,17 @@ def _bearing_arrays(compiled: Compiled, rows: tuple[JointRow, ...]) -> dict[str,
     }
 
 
-def _free_responses(compiled: Compiled, modes: JointModes, q: Array, p: Array) -> Array:
+def _unconstrained_responses(compiled: CompiledModel, modes: JointRowTable, q: Array, p: Array) -> Array:
     """Return 1/inertia along each row of the unconstrained machine, used to recognise rows that loops lock."""
     if not compiled.constrained:
         return np.zeros(len(modes.rows))
-    W = rows_at(compiled, replace(modes, rows=tuple(replace(row, controlled=NOWHERE) for row in modes.rows)), q, p).W
-    return compliances_of_tree(compiled, W, q, p)
+    W = evaluate_joint_rows(
+        compiled, replace(modes, rows=tuple(replace(row, controlled=NOWHERE) for row in modes.rows)), q, p
+    ).W
+    return tree_inverse_inertias(compiled, W, q, p)
 
 
-def _cut_index(compiled: Compiled, row: JointRow) -> int:
+def _cut_index(compiled: CompiledModel, row: JointRow) -> int:
     """Return the index of a row's coordinate among those of loop-closing joints; −1 for a joint of the tree."""
     if row.at_v != NOWHERE:
         return NOWHERE
@@ -184,13 +194,13 @@ def _cut_index(compiled: Compiled, row: JointRow) -> int:
     return same[0]
 
 
-def _cut_offsets(compiled: Compiled) -> Any:
+def _cut_offsets(compiled: CompiledModel) -> Any:
     """Return the offsets of the Jacobian entries of each coordinate of loop-closing joints."""
     expressions = compiled.program.symbolic.cut_expressions
     return np.searchsorted(expressions.pattern.rows, np.arange(expressions.count)).astype(np.int64)
 
 
-def _row_entries(compiled: Compiled, rows: tuple[JointRow, ...]) -> tuple[Any, Any, Array]:
+def _row_entries(compiled: CompiledModel, rows: tuple[JointRow, ...]) -> tuple[Any, Any, Array]:
     """Return the offsets of each row's entries of W, their columns, and the values of constant entries."""
     begins, columns, entries = [0], list[int](), list[float]()
     pattern = compiled.program.symbolic.cut_expressions.pattern if any(row.at_v == NOWHERE for row in rows) else None
@@ -212,12 +222,12 @@ CAUSES = (
     "a speed limit is reached and left repeatedly",
     "an effort limit is reached and left repeatedly",
 )
-"""Reasons for a contact state that changes again and again, in the order of event margins."""
+"""Explanations of a contact state that changes again and again, in the order of event margins."""
 
 
-def contact_notes(modes: JointModes, rows: ContactRows) -> tuple[str, ...]:
-    """Return notes on stops with derived stiffness, on contact states that kept changing at one instant, and on forces
-    found only approximately."""
+def find_contact_notes(modes: JointRowTable, rows: ContactRows) -> tuple[str, ...]:
+    """Return notes for the user: stops whose stiffness was derived, contact states that kept changing at one instant,
+    and forces found only approximately."""
     notes = []
     for k, row in enumerate(modes.rows):
         if row.rigid or row.stiffness > 0.0 or rows.stiffness[k] <= 0.0:
@@ -232,28 +242,26 @@ def contact_notes(modes: JointModes, rows: ContactRows) -> tuple[str, ...]:
         k, cause = divmod(rows.cramped - 1, len(CAUSES))
         notes.append(
             f"'{modes.rows[k].name}': at t = {rows.cramped_at:.6g} s its contact state changed again and again: "
-            f"{CAUSES[cause]}. Endless changes at one instant are stepped over from then on."
+            f"{CAUSES[cause]}. From then on, the run skips such endless changes at one instant."
         )
     if rows.approximate:
-        notes.append(
-            "Forces in sticking joints were found only approximately at least once, where they are not unique."
-        )
+        notes.append("Forces in sticking joints, which were not unique, were found only approximately at least once.")
     return tuple(notes)
 
 
 def derived_stiffness(mech: Mechanism, q: Any, p: Mapping[str, float] | None = None) -> dict[tuple[str, int], float]:
     """Return (joint, coordinate) → stiffness, N·m/rad or N/m, for joints of the tree with elastic stops that have no
     given stiffness."""
-    modes = joint_modes(mech.compiled, mech.parameter_values(p))
-    at = rows_at(mech.compiled, modes, np.asarray(q, dtype=float), mech.parameter_values(p))
+    modes = build_joint_row_table(mech.compiled, mech.parameter_values(p))
+    at = evaluate_joint_rows(mech.compiled, modes, np.asarray(q, dtype=float), mech.parameter_values(p))
     derived = [row.at_v != NOWHERE and has_elastic_stop(row) and row.stiffness == 0.0 for row in modes.rows]
     if not any(derived):
         return {}
-    rows, W, _ = at.chosen(np.array(derived))
+    rows, W, _ = at.select(np.array(derived))
     M = np.asarray(mech.mass_matrix(q, p=p))
     N = null_space(np.asarray(mech.constraint_jacobian(q, p=p))) if mech.constrained else np.eye(mech.nv)
     return {
         (row.owner, row.k): stiffness_per_inertia(row, modes.size) / float(each)
-        for row, each in zip(rows, compliances(W @ N, N.T @ M @ N), strict=True)
+        for row, each in zip(rows, inverse_inertias(W @ N, N.T @ M @ N), strict=True)
         if each > 0.0
     }

@@ -11,27 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codegen import llvm_ir
-from core.codegen.graph_symbols import column, symbols
-from core.codegen.instructions import instructions_of
-from core.codegen.object_code import Library
+from core.codegen.graph_symbols import build_column, scalar_symbols
+from core.codegen.instructions import list_instructions
+from core.codegen.object_code import LoadedLibrary
 from core.constraints.named_values import unknown_name_error
-from core.errors import ExpressionError, ModelError, likely_meant
+from core.errors import ExpressionError, ModelError, find_likely_names
 from core.mechanics.elements.mode_variables import MODE_NAME, ModeVariables
-from core.mechanics.elements.sensors import readings_of
+from core.mechanics.elements.sensors import values_and_rates
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanism import Mechanism
-from core.model.formula.expression import evaluate, names, parse
+from core.model.formula.expression import evaluate, names_in_formula, parse
 from core.model.formula.nodes import CONSTANTS
 from core.model.formula.polynomials import degree_in
-from core.model.parameters import environment
-from core.model.signals import component
+from core.model.parameters import parameter_values
+from core.model.signals import component_name
 from core.programs import native_entry
 
 Array = NDArray[np.float64]
 
 
 @runtime_checkable
-class Law(Protocol):
+class ForceLaw(Protocol):
     """Protocol for joint forces from an external source (a controller in a torque file), given the names of `names_of`
     and the parameters."""
 
@@ -40,16 +40,16 @@ class Law(Protocol):
         ...
 
     def plain(self) -> dict[str, str]:
-        """Return the law as texts, to be stored with a run."""
+        """Return the law as strings, to be stored with a run."""
         ...
 
 
-Torque = Mapping[str, float | str] | Sequence[float] | Array | Law | None
+Torque = Mapping[str, float | str] | Sequence[float] | Array | ForceLaw | None
 
 
-def names_of(mech: Mechanism, t: Any, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
-    """Return the names that a formula may use (`core.model.signals`): t (or time), sensors and their rates, coordinates
-    `joint` and `joint.q`, speeds `joint.v`."""
+def formula_names(mech: Mechanism, t: Any, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
+    """Return the names that a formula may use with their values (`core.model.signals`): t (or time), sensors and their
+    rates, coordinates `joint` and `joint.q`, speeds `joint.v`."""
     known: dict[str, Any] = {**_sensor_values(mech, q, v), "t": t, "time": t}
     plain = dict(zip(mech.q_names, q, strict=True))
     known.update({f"{name}.q": value for name, value in plain.items()})
@@ -59,21 +59,21 @@ def names_of(mech: Mechanism, t: Any, q: Sequence[Any], v: Sequence[Any]) -> dic
 
 
 def check_formula(mech: Mechanism, name: str, formula: str) -> None:
-    """Raise ExpressionError naming the joint if the formula of its force cannot be parsed, or has a name that stands
-    for nothing in this machine."""
-    q, v = (symbols(letter, n) for letter, n in (("q", mech.nq), ("v", mech.nv)))
-    values = environment(mech.model.expanded.parameters, _parameter_values(mech))
-    _refuse_unknown(name, formula, {**values, **names_of(mech, 0.0, q, v)})
+    """Raise ExpressionError, naming the joint, if the formula of its force cannot be parsed or contains a name that is
+    not defined for this machine."""
+    q, v = (scalar_symbols(letter, n) for letter, n in (("q", mech.nq), ("v", mech.nv)))
+    values = parameter_values(mech.model.expanded.parameters, _parameter_values(mech))
+    _check_names(name, formula, {**values, **formula_names(mech, 0.0, q, v)})
 
 
-def _refuse_unknown(joint: str, formula: str, known: Mapping[str, Any]) -> None:
+def _check_names(joint: str, formula: str, known_names: Mapping[str, Any]) -> None:
     where = f"torque of '{joint}'"
     try:
-        unknown = sorted(names(parse(formula)) - {*known, *CONSTANTS})
+        unknown = sorted(names_in_formula(parse(formula)) - {*known_names, *CONSTANTS})
     except ExpressionError as error:
         raise error.at(where=where) from None
     if unknown:
-        close = likely_meant(unknown[0], sorted(known))
+        close = find_likely_names(unknown[0], sorted(known_names))
         raise ExpressionError(
             f"The name '{unknown[0]}' is not defined.",
             where=where,
@@ -88,12 +88,12 @@ def _sensor_values(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[
     symbolic = mech.compiled.program.symbolic
     kinematics, found = KinematicState(symbolic.tree, list(q), list(v)), {}
     for name, sensor in symbolic.elements.sensors.items():
-        if not sensor.info.of_state:
+        if not sensor.info.is_function_of_state:
             continue
-        values, rates = readings_of(sensor, kinematics)
+        values, rates = values_and_rates(sensor, kinematics)
         words = sensor.info.components
         for kind, numbers in (("", values), (".rate", rates)):
-            found.update({f"{component(name, word)}{kind}": x for word, x in zip(words, numbers, strict=False)})
+            found.update({f"{component_name(name, word)}{kind}": x for word, x in zip(words, numbers, strict=False)})
     return found
 
 
@@ -109,7 +109,7 @@ def _dependent_values(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> di
     }
 
 
-def _ordered_forces(mech: Mechanism, torque: Any) -> Array:
+def _check_ordered_forces(mech: Mechanism, torque: Any) -> Array:
     """Return (nv,) joint forces given in order without names; raises ModelError if they do not fit."""
     if callable(torque):
         raise ModelError(
@@ -123,39 +123,39 @@ def _ordered_forces(mech: Mechanism, torque: Any) -> Array:
         values = np.array(np.nan)
     if values.shape != (mech.nv,) or not np.isfinite(values).all():
         raise ModelError(
-            f"{mech.nv} finite numbers are needed.",
+            f"The joint forces must be {mech.nv} finite numbers.",
             where="torque",
             remedy="Give them in the order of mech.v_names, or give some of them by name.",
         )
     return values
 
 
-def constant(mech: Mechanism, torque: Torque) -> Array | None:
+def constant_forces(mech: Mechanism, torque: Torque) -> Array | None:
     """Return the joint forces as an array (nv,) if they are all numbers, else None.
 
     Raises ModelError for a wrong size or an unknown name.
     """
     if torque is None:
         return np.zeros(mech.nv)
-    if isinstance(torque, Law):
+    if isinstance(torque, ForceLaw):
         return None
     if not isinstance(torque, Mapping):
-        return _ordered_forces(mech, torque)
+        return _check_ordered_forces(mech, torque)
     for name in torque:
         if name not in mech.v_names:
             raise unknown_name_error(mech.compiled, "v", str(name), "torque")
     if any(isinstance(value, str) for value in torque.values()):
         for name, value in torque.items():
             if not isinstance(value, str):
-                _finite_force(name, value)
+                _check_finite_force(name, value)
         return None
     result = np.zeros(mech.nv)
     for name, value in torque.items():
-        result[mech.v_names.index(name)] = _finite_force(name, value)
+        result[mech.v_names.index(name)] = _check_finite_force(name, value)
     return result
 
 
-def _finite_force(name: str, value: Any) -> float:
+def _check_finite_force(name: str, value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -173,16 +173,16 @@ def degree_in_time(torque: Torque) -> float:
     """Return the polynomial degree in time of the joint forces; infinite if they are not polynomials."""
     if torque is None:
         return 0.0
-    if isinstance(torque, Law):
+    if isinstance(torque, ForceLaw):
         return math.inf
     texts = [value for value in torque.values() if isinstance(value, str)] if isinstance(torque, Mapping) else []
     return max((degree_in(parse(text), {"t", "time"}) for text in texts), default=0.0)
 
 
-def mode_variables_of(mech: Mechanism, torque: Torque) -> ModeVariables:
-    """Return the mode variables (sides of comparisons and switches) in the joint force formulas."""
+def find_mode_variables(mech: Mechanism, torque: Torque) -> ModeVariables:
+    """Return the mode variables (sides of comparisons and switches) of the joint force formulas."""
     texts = [value for value in torque.values() if isinstance(value, str)] if isinstance(torque, Mapping) else []
-    values = environment(mech.model.expanded.parameters, _parameter_values(mech)) if texts else {}
+    values = parameter_values(mech.model.expanded.parameters, _parameter_values(mech)) if texts else {}
     return ModeVariables(map(parse, texts), values)
 
 
@@ -190,56 +190,60 @@ def _parameter_values(mech: Mechanism) -> dict[str, float]:
     return dict(zip(mech.p_names, map(float, mech.parameter_values()), strict=True))
 
 
-def compiled(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
+def compile_formulas(mech: Mechanism, torque: Mapping[str, float | str] | ForceLaw, p: Array) -> native_entry.Entry:
     """Compile the formulas to machine code: (t, q, v, modes, p) → (nv,).
 
     Raises ExpressionError naming the joint and what its formula lacks.
     """
-    inputs, forces, _ = traced(mech, torque)
-    return _compiled_entry(inputs, forces, p)
+    inputs, forces, _ = build_expressions(mech, torque)
+    return _compile_entry(inputs, forces, p)
 
 
-def slopes(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
+def compile_derivatives(mech: Mechanism, torque: Mapping[str, float | str] | ForceLaw, p: Array) -> native_entry.Entry:
     """Compile the derivatives of the formulas to machine code: (t, q, v, modes, p) → (nq + nv, nv), by q and v."""
-    inputs, forces, _ = traced(mech, torque)
-    return _compiled_entry(inputs, ca.vec(ca.densify(ca.jacobian(forces, ca.vertcat(*inputs[1:3])))), p)
+    inputs, forces, _ = build_expressions(mech, torque)
+    return _compile_entry(inputs, ca.vec(ca.densify(ca.jacobian(forces, ca.vertcat(*inputs[1:3])))), p)
 
 
-def event_indicators(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
+def compile_event_indicators(
+    mech: Mechanism, torque: Mapping[str, float | str] | ForceLaw, p: Array
+) -> native_entry.Entry:
     """Compile the event indicators of the formulas to machine code: (t, q, v, modes, p) → (indicators,)."""
-    inputs, _, indicators = traced(mech, torque)
-    return _compiled_entry(inputs, indicators, p)
+    inputs, _, indicators = build_expressions(mech, torque)
+    return _compile_entry(inputs, indicators, p)
 
 
-def traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[list[Any], Any, Any]:
+def build_expressions(mech: Mechanism, torque: Mapping[str, float | str] | ForceLaw) -> tuple[list[Any], Any, Any]:
     """Return ((t, q, v, modes, p), forces, event indicators) as symbolic expressions."""
-    modes = mode_variables_of(mech, torque)
+    modes = find_mode_variables(mech, torque)
     t, q, v, m, parameters = (
-        symbols(name, n)
+        scalar_symbols(name, n)
         for name, n in (("t", 1), ("q", mech.nq), ("v", mech.nv), ("m", len(modes.numbers)), ("p", len(mech.p_names)))
     )
     given = dict(zip(mech.p_names, parameters, strict=True))
-    known = {**environment(mech.model.expanded.parameters, given), **names_of(mech, t[0], q, v)}
+    known = {**parameter_values(mech.model.expanded.parameters, given), **formula_names(mech, t[0], q, v)}
     held = {**known, **{f"{MODE_NAME}{k}": x for k, x in enumerate(m)}}
     forces: list[Any] = [0.0] * mech.nv
-    given_forces = torque.forces(mech, known) if isinstance(torque, Law) else torque
+    given_forces = torque.forces(mech, known) if isinstance(torque, ForceLaw) else torque
     for name, value in given_forces.items():
         if isinstance(value, str):
-            _refuse_unknown(name, value, known)
+            _check_names(name, value, known)
         try:
             forces[mech.v_names.index(name)] = (
-                evaluate(modes.settled_derivative(parse(value)), held) if isinstance(value, str) else value
+                evaluate(modes.with_mode_variables(parse(value)), held) if isinstance(value, str) else value
             )
         except ExpressionError as error:
             raise error.at(where=f"torque of '{name}'") from None
     indicators = [evaluate(node, known) for node in modes.indicators]
-    inputs = [column(list(x)) for x in (t, q, v, m, parameters)]
-    return inputs, ca.densify(column(forces)), ca.densify(column(indicators))
+    inputs = [build_column(list(x)) for x in (t, q, v, m, parameters)]
+    return inputs, ca.densify(build_column(forces)), ca.densify(build_column(indicators))
 
 
-def _compiled_entry(inputs: list[Any], result: Any, p: Array) -> native_entry.Entry:
+def _compile_entry(inputs: list[Any], result: Any, p: Array) -> native_entry.Entry:
     """Compile a symbolic result over these inputs to machine code; the parameters come last."""
     function = ca.Function("f", inputs, [result], {"cse": True})
     sizes = tuple(int(x.numel()) for x in inputs)
-    library = Library(llvm_ir.module(instructions_of(function), sizes, int(result.numel()), checked=False))
-    return native_entry.single(library.address("single"), sizes, int(result.numel()), p, library)
+    library = LoadedLibrary(
+        llvm_ir.build_module(list_instructions(function), sizes, int(result.numel()), checked=False)
+    )
+    return native_entry.build_single_entry(library.address("single"), sizes, int(result.numel()), p, library)

@@ -1,4 +1,5 @@
-"""Cholesky factorisation of S = Y Yᵀ = G M⁻¹ Gᵀ, the constraint rows' Gram matrix in the metric of the masses.
+"""Cholesky factorisation of S = Y Yᵀ = G M⁻¹ Gᵀ, the Gram matrix of the constraint rows in the metric of the mass
+matrix.
 
 The quicker of two ways to hold rows (the other: `core.simulation.equations.sparse_rows`). It takes for granted that no
 row depends on others: S must be positive definite, and has the square of the condition of Y. S is summed up unknown by
@@ -12,27 +13,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.numerics.elimination import Pattern, order_with_less_fill
+from core.numerics.elimination import Pattern, reduce_fill_in
 from core.numerics.tolerances import INDEPENDENT_ROW, NEGLIGIBLE_PIVOT
 from core.simulation.equations.elimination_places import (
-    elimination_of,
+    allocate_factors,
     factorise,
-    factors_of,
     load_sparse,
-    solve,
+    plan_sparse_elimination,
+    solve_lower,
     solve_transposed,
 )
 from core.simulation.machine_code.language import loader, native
 from core.simulation.machine_code.records import Fixed, Floats, Ints, Record
 
 if TYPE_CHECKING:
-    from core.simulation.equations.elimination_places import Elimination, Sparse
+    from core.simulation.equations.elimination_places import Elimination, SparseFactors
 
 HELD_LEVELS = 2
 """Highest level on which a row may act, as in `core.simulation.equations.sparse_rows`."""
 
 
-class Products(Record):
+class RowProducts(Record):
     """Sparse matrix S and the indices to assemble it. Rows are numbered here in the order in which S is factored."""
 
     factors: Fixed
@@ -59,10 +60,10 @@ class Products(Record):
     """(m,) workspace."""
 
 
-load_products = loader(Products)
+load_products = loader(RowProducts)
 
 
-def products_of(elimination: Elimination, levels: Any) -> tuple[Products, Sparse]:
+def allocate_products(elimination: Elimination, levels: Any) -> tuple[RowProducts, SparseFactors]:
     """Allocate S and its factor for rows with these levels. Rows that tie copies of unknowns together are left out,
     since this method needs no copies."""
     e = elimination.factors
@@ -83,21 +84,21 @@ def products_of(elimination: Elimination, levels: Any) -> tuple[Products, Sparse
             for i in own:
                 if e.reached[i] in reach:
                     reached[e.reached[i]].append((int(e.targets[i] + local * e.strides[i]), row))
-    order = order_with_less_fill(present, [[row for _, row in each] for each in reached])
+    order = reduce_fill_in(present, [[row for _, row in each] for each in reached])
     number = {row: k for k, row in enumerate(order)}
     m = len(order)
     seats = [[number[row] for _, row in each] for each in reached]
     pairs = sorted({(max(i, j), min(i, j)) for each in seats for i in each for j in each})
     lower = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     nothing = np.zeros(0, dtype=np.int64)
-    products = elimination_of(Pattern(lower[0], lower[1]), Pattern(nothing, nothing), (), range(m))
+    products = plan_sparse_elimination(Pattern(lower[0], lower[1]), Pattern(nothing, nothing), (), range(m))
     lines, depths = products.factors.lines, products.factors.depths
     targets = [
         lines[max(i, j)] + depths[min(i, j)] for each in seats for a, i in enumerate(each) for j in each[: a + 1]
     ]
-    factors = factors_of(products)
+    factors = allocate_factors(products)
     counts = [len(each) for each in reached]
-    made = Products(
+    made = RowProducts(
         factors=factors.place,
         begins=np.cumsum([0, *counts]),
         places=np.array([place for each in reached for place, _ in each], dtype=np.int64),
@@ -114,10 +115,10 @@ def products_of(elimination: Elimination, levels: Any) -> tuple[Products, Sparse
 
 
 @native
-def factor_products(at: int, matrices: Any) -> Any:
+def factor_products(products: int, matrices: Any) -> Any:
     """Assemble and factor S from Y; returns false if a row depends on earlier ones, which leave less than
     INDEPENDENT_ROW of its squared norm, relative to the largest row."""
-    p = load_products(at)
+    p = load_products(products)
     S = load_sparse(p.factors).factor
     for i in range(len(S)):
         S[i] = 0.0
@@ -140,9 +141,9 @@ def factor_products(at: int, matrices: Any) -> Any:
 
 
 @native
-def row_values(at: int, w: Any, out: Any) -> None:
+def compute_row_values(products: int, w: Any, out: Any) -> None:
     """Compute Y w into out (m,)."""
-    p = load_products(at)
+    p = load_products(products)
     for i in range(len(p.rows)):
         out[i] = 0.0
     for k in range(len(p.begins) - 1):
@@ -151,35 +152,37 @@ def row_values(at: int, w: Any, out: Any) -> None:
 
 
 @native
-def satisfy_rows_by_cholesky(at: int, wanted: Any, held: int, w: Any, levels: Any, stage: int, begun: bool) -> None:
-    """Compute the smallest change of w (n,), which is zero unless `begun`, with Y w = wanted (rows,) in the first
-    `held` rows and zero in the others; rows that do not act at the level `stage` keep their value. Equivalent to
+def satisfy_rows_by_cholesky(
+    products: int, targets: Any, active_rows: int, w: Any, levels: Any, level: int, is_nonzero: bool
+) -> None:
+    """Compute the smallest change of w (n,), which is zero unless `is_nonzero`, with Y w = wanted (rows,) in the first
+    `active_rows` rows and zero in the others; rows that do not act at the level `level` keep their value. Equivalent to
     `core.simulation.equations.sparse_rows.satisfy_sparse_rows`."""
-    p = load_products(at)
+    p = load_products(products)
     x = p.vector
-    if begun:
-        row_values(at, w, x)
+    if is_nonzero:
+        compute_row_values(products, w, x)
     for i in range(len(x)):
         row = p.rows[i]
-        now = x[i] if begun else 0.0
+        now = x[i] if is_nonzero else 0.0
         x[i] = 0.0
-        if levels[row] <= stage:
-            x[i] = (wanted[row] if row < held else 0.0) - now
+        if levels[row] <= level:
+            x[i] = (targets[row] if row < active_rows else 0.0) - now
     solve_transposed(p.factors, x)
-    solve(p.factors, x)
+    solve_lower(p.factors, x)
     for k in range(len(p.begins) - 1):
         for i in range(p.begins[k], p.begins[k + 1]):
             w[k] += p.values[i] * x[p.seats[i]]
 
 
 @native
-def weights_by_products(at: int, w: Any, out: Any) -> None:
+def multipliers_by_products(products: int, w: Any, out: Any) -> None:
     """Compute the multipliers λ into out (rows,) such that Yᵀ λ is the component of w (n,) in the row space."""
-    p = load_products(at)
+    p = load_products(products)
     x = p.vector
-    row_values(at, w, x)
+    compute_row_values(products, w, x)
     solve_transposed(p.factors, x)
-    solve(p.factors, x)
+    solve_lower(p.factors, x)
     for i in range(len(out)):
         out[i] = 0.0
     for i in range(len(x)):

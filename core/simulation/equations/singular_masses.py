@@ -9,23 +9,23 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.graph_symbols import column, symbols
-from core.mechanics.crba import momenta, products, with_armature
-from core.mechanics.kinematics import coordinates
+from core.codegen.graph_symbols import build_column, scalar_symbols
+from core.mechanics.crba import add_armature, project_forces, unit_speed_momenta
+from core.mechanics.kinematics import joint_coordinates
 from core.numerics.spatial.scalar import Scalar
-from core.programs.compiled import Compiled
+from core.programs.compiled import CompiledModel
 from core.programs.machine_symbols import MachineSymbols
 
 Array = NDArray[np.float64]
 
 FEW = 200
-"""Number of speeds up to which the space for a singular mass matrix is cheap enough to be always provided."""
+"""Number of speeds up to which space for a singular mass matrix is so cheap that it is always provided."""
 CERTAIN_PART = 1e-10
-"""Share of a diagonal entry of M that is certainly not rounding error."""
+"""Fraction of a diagonal entry of M above which a remainder is certainly not rounding error."""
 
 
-class _OwnInertia(NamedTuple):
-    """Inertia Sᵀ I S + armature of every link by itself about its joint."""
+class _LinkInertia(NamedTuple):
+    """Inertia Sᵀ I S + armature of each link alone about its joint."""
 
     function: ca.Function
     """(q, p) → entries of all these matrices, row by row."""
@@ -33,14 +33,14 @@ class _OwnInertia(NamedTuple):
     """True if none of them depends on q."""
 
 
-_traced: WeakKeyDictionary[MachineSymbols, _OwnInertia] = WeakKeyDictionary()
-_found: WeakKeyDictionary[Compiled, tuple[bytes, list[float]]] = WeakKeyDictionary()
-"""Last inputs and result of `_least_inertias`, for each machine."""
+_traced: WeakKeyDictionary[MachineSymbols, _LinkInertia] = WeakKeyDictionary()
+_found: WeakKeyDictionary[CompiledModel, tuple[bytes, list[float]]] = WeakKeyDictionary()
+"""Last inputs and result of `_smallest_inertias`, for each machine."""
 
 
-def may_be_singular(compiled: Compiled, p: Array, q: Array) -> bool:
-    """Return False if M is positive definite at all poses, because each link has an inertia of its own about its joint;
-    for machines of many speeds also if M is positive definite at q."""
+def may_be_singular(compiled: CompiledModel, p: Array, q: Array) -> bool:
+    """Return False if M is certainly positive definite: because each link has an inertia of its own about its joint
+    (then at all poses), or, for machines with many speeds, because M is positive definite at q."""
     context = compiled.program.symbolic
     rows, columns = context.mass_pattern
     entries = compiled.call("mass_entries", q, p=p)
@@ -49,7 +49,7 @@ def may_be_singular(compiled: Compiled, p: Array, q: Array) -> bool:
     diagonal[rows[rows == columns]] = entries[rows == columns]
     entered = diagonal.tolist()
     moving = (link for link in context.tree.links if link.law.nv)
-    pairs = zip(moving, _least_inertias(compiled, p, q), strict=True)
+    pairs = zip(moving, _smallest_inertias(compiled, p, q), strict=True)
     if all(least > CERTAIN_PART * max(entered[link.v]) for link, least in pairs):
         return False
     if compiled.nv <= FEW:
@@ -60,11 +60,11 @@ def may_be_singular(compiled: Compiled, p: Array, q: Array) -> bool:
     return not (np.all(diagonal > 0.0) and np.linalg.eigvalsh(M / np.outer(scale, scale))[0] > CERTAIN_PART)
 
 
-def _least_inertias(compiled: Compiled, p: Array, q: Array) -> list[float]:
+def _smallest_inertias(compiled: CompiledModel, p: Array, q: Array) -> list[float]:
     """Return the smallest eigenvalue of each moving link's own inertia about its joint."""
     context = compiled.program.symbolic
     if context not in _traced:
-        _traced[context] = _own_inertia(context)
+        _traced[context] = _build_link_inertia(context)
     own = _traced[context]
     asked = p.tobytes() if own.still else p.tobytes() + q.tobytes()
     kept = _found.get(compiled)
@@ -83,14 +83,14 @@ def _smallest_eigenvalue(block: Array) -> float:
     return float(block[0, 0] if len(block) == 1 else np.linalg.eigvalsh(block)[0])
 
 
-def _own_inertia(context: MachineSymbols) -> _OwnInertia:
-    q = symbols("q", context.tree.nq)
-    own = coordinates(context.tree, q)
+def _build_link_inertia(context: MachineSymbols) -> _LinkInertia:
+    q = scalar_symbols("q", context.tree.nq)
+    own = joint_coordinates(context.tree, q)
     result: list[Scalar] = []
     for link, position in zip(context.tree.links, own, strict=True):
         S = link.law.subspace(position)
-        for row in with_armature(products(S, momenta(link.inertia, S)), link.armature):
+        for row in add_armature(project_forces(S, unit_speed_momenta(link.inertia, S)), link.armature):
             result += row
-    positions, values = column(q), column(result)
-    function = ca.Function("own", [positions, column(list(context.p))], [values])
-    return _OwnInertia(function, not ca.depends_on(values, positions))
+    positions, values = build_column(q), build_column(result)
+    function = ca.Function("own", [positions, build_column(list(context.p))], [values])
+    return _LinkInertia(function, not ca.depends_on(values, positions))

@@ -13,23 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.admissible_forces import eliminate, shift
-from core.simulation.equations.contact_rows import MOVING, has_friction, length, load_rows, sliding_friction
-from core.simulation.equations.friction_disk_forces import length_of, norm_bounded_forces
+from core.simulation.equations.admissible_forces import find_regularisation, solve_by_elimination
+from core.simulation.equations.contact_rows import MOVING, has_friction, load_rows, sliding_friction, vector_magnitude
+from core.simulation.equations.friction_disk_forces import solve_disk_forces, vector_norm
 from core.simulation.machine_code.language import native, scratch
 
 ROUNDS, WELL = 20, 1e-12
 """Largest number of Newton iterations; relative tolerance between the force magnitude and F."""
 SHARP_TURN = 1e-3
-"""Change of direction within `LATER` above which the direction jumps and has no rate ḋ."""
+"""Change of direction within the time `LATER` above which the direction is taken to jump and to have no rate ḋ."""
 LATER = 1e-6
 """s: time increment for the difference quotient of ḋ."""
 LOOKS = 2
-"""Number of fixed-point iterations between ḋ and the direction d that follows from it."""
+"""Number of fixed-point iterations between the direction d and its rate ḋ."""
 
 
 @native
-def begins(rows: int, k: int) -> Any:
+def is_disk_beginning(rows: int, k: int) -> Any:
     """Return true if row k belongs to a friction disk that begins to slide."""
     r = load_rows(rows)
     first = r.leader[k]
@@ -37,44 +37,44 @@ def begins(rows: int, k: int) -> Any:
 
 
 @native
-def any_disk_begins(rows: int) -> Any:
+def is_any_disk_beginning(rows: int) -> Any:
     """Return true if any friction disk begins to slide."""
     r, some = load_rows(rows), False
     for k in range(r.count if r.disks == 1 else 0):
-        some = some or begins(rows, k)
+        some = some or is_disk_beginning(rows, k)
     return some
 
 
 @native
-def set_force_bounds(rows: int, chosen: Any, low: Any, high: Any, shares: Any) -> None:
+def set_force_bounds(rows: int, selected_rows: Any, low: Any, high: Any, shares: Any) -> None:
     """Set the force bounds of the chosen rows: a common friction bound for rows of a friction disk, no bounds for
     others."""
     r = load_rows(rows)
-    for i in range(len(chosen)):
-        k = int(chosen[i])
+    for i in range(len(selected_rows)):
+        k = int(selected_rows[i])
         low[i], high[i], shares[i] = -np.inf, np.inf, 1
-        if begins(rows, k):
+        if is_disk_beginning(rows, k):
             first, shares[i] = r.leader[k], r.shares[k]
-            speed = length(rows, first, r.rate)
+            speed = vector_magnitude(rows, first, r.rate)
             high[i] = sliding_friction(r.static_onward[first], r.kinetic_onward[first], r.stribeck[first], speed)
 
 
 @native
-def add_diagonal(A: Any, more: Any, D: Any, n: int) -> None:
+def add_diagonal(A: Any, extra: Any, D: Any, n: int) -> None:
     """Compute D ← A + diag(more)."""
     for i in range(n):
         for j in range(n):
-            D[i * n + j] = A[i * n + j] + (more[i] if i == j else 0.0)
+            D[i * n + j] = A[i * n + j] + (extra[i] if i == j else 0.0)
 
 
 @native
-def radius_gaps(shares: Any, high: Any, x: Any, out: Any) -> bool:
+def inverse_radius_errors(shares: Any, high: Any, x: Any, out: Any) -> bool:
     """Compute 1/|λ| − 1/F of all friction disks for the forces x, into out (disks,); returns true if all forces have
     the magnitude F."""
     b, well = 0, True
     for i in range(len(shares)):
         if shares[i] > 1.0:
-            size = length_of(x, i, int(shares[i]))
+            size = vector_norm(x, i, int(shares[i]))
             out[b] = 1.0 / size - 1.0 / high[i] if size > 0.0 else np.inf
             well = well and abs(size - high[i]) <= WELL * high[i]
             b += 1
@@ -83,30 +83,30 @@ def radius_gaps(shares: Any, high: Any, x: Any, out: Any) -> bool:
 
 @native
 def solve_slowing_forces(A: Any, c: Any, shares: Any, high: Any, g: Any, lam: Any, n: int) -> bool:
-    """Compute λ with magnitude F on all friction disks when friction could hold some of them, so that they decelerate
-    (negative multipliers s), by Newton's method on 1/|λ|. Returns false if there is no solution nearby. g (n,): γ̇ for
-    the λ given."""
+    """Compute forces λ of magnitude F on all friction disks if friction could hold some of them, so that they
+    decelerate (negative multipliers s), by Newton's method on 1/|λ|. Returns false if there is no solution nearby. g
+    (n,): γ̇ for the given λ."""
     D, more, x, turned, b = scratch(n * n), scratch(n), scratch(n), scratch(n), 0
-    M, change, epsilon = scratch(n * n), scratch(n), shift(A, n)
+    M, change, epsilon = scratch(n * n), scratch(n), find_regularisation(A, n)
     for i in range(n):
         x[i], more[i] = lam[i], epsilon
     for i in range(n):
         for j in range(i, i + int(shares[i])):
-            more[j] += length_of(g, i, int(shares[i])) / high[i] if shares[i] > 1.0 else 0.0
+            more[j] += vector_norm(g, i, int(shares[i])) / high[i] if shares[i] > 1.0 else 0.0
         b += 1 if shares[i] > 1.0 else 0
     for _ in range(ROUNDS):
-        if radius_gaps(shares, high, x, change):
-            return accept_if_aligned(shares, x, lam)
+        if inverse_radius_errors(shares, high, x, change):
+            return copy_if_aligned(shares, x, lam)
         column = 0
         for first in range(n):
             if shares[first] > 1.0:
                 for i in range(n):
                     turned[i] = x[i] if first <= i < first + int(shares[first]) else 0.0
                 add_diagonal(A, more, D, n)
-                eliminate(D, turned, n)
-                radius_slopes(shares, x, turned, column, b, M)
+                solve_by_elimination(D, turned, n)
+                inverse_radius_derivatives(shares, x, turned, column, b, M)
                 column += 1
-        eliminate(M, change, b)
+        solve_by_elimination(M, change, b)
         column = 0
         for i in range(n):
             for j in range(i, i + int(shares[i])):
@@ -115,12 +115,12 @@ def solve_slowing_forces(A: Any, c: Any, shares: Any, high: Any, g: Any, lam: An
         for i in range(n):
             x[i] = epsilon * x[i] - c[i]
         add_diagonal(A, more, D, n)
-        eliminate(D, x, n)
+        solve_by_elimination(D, x, n)
     return False
 
 
 @native
-def radius_slopes(shares: Any, x: Any, turned: Any, column: int, count: int, out: Any) -> None:
+def inverse_radius_derivatives(shares: Any, x: Any, force_derivatives: Any, column: int, count: int, out: Any) -> None:
     """Compute the derivative of 1/|λ| of all friction disks by one multiplier, into a column of out (count count,);
     turned (n,): −∂λ by that multiplier."""
     row = 0
@@ -128,14 +128,14 @@ def radius_slopes(shares: Any, x: Any, turned: Any, column: int, count: int, out
         if shares[i] > 1.0:
             total = 0.0
             for j in range(i, i + int(shares[i])):
-                total += x[j] * turned[j]
-            out[row * count + column] = total / length_of(x, i, int(shares[i])) ** 3
+                total += x[j] * force_derivatives[j]
+            out[row * count + column] = total / vector_norm(x, i, int(shares[i])) ** 3
             row += 1
 
 
 @native
-def accept_if_aligned(shares: Any, x: Any, lam: Any) -> bool:
-    """Return true if no friction force in x points against the one in lam, and then copy x to lam."""
+def copy_if_aligned(shares: Any, x: Any, lam: Any) -> bool:
+    """Copy the forces x to lam and return true, provided that no friction force in x points against the one in lam."""
     for i in range(len(shares)):
         if shares[i] > 1.0:
             along = 0.0
@@ -149,18 +149,18 @@ def accept_if_aligned(shares: Any, x: Any, lam: Any) -> bool:
 
 
 @native
-def solve_onset_forces(rows: int, turning: Any, chosen: Any, A: Any, c: Any, lam: Any, n: int) -> None:
+def solve_onset_forces(rows: int, direction_rates: Any, selected_rows: Any, A: Any, c: Any, lam: Any, n: int) -> None:
     """Compute the increments λ of n unknown row forces: those of active rows and of friction disks that begin to slide.
     turning (count,): rates ḋ of sliding directions; c (n,): present γ̇ without the returning term; c is overwritten."""
     r, known, inside = load_rows(rows), scratch(n), False
     low, high, shares, side, g = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
     for j in range(n):
-        known[j] = r.force[int(chosen[j])] if begins(rows, int(chosen[j])) else 0.0
-        c[j] -= length(rows, r.leader[int(chosen[j])], r.rate) * turning[int(chosen[j])]
+        known[j] = r.force[int(selected_rows[j])] if is_disk_beginning(rows, int(selected_rows[j])) else 0.0
+        c[j] -= vector_magnitude(rows, r.leader[int(selected_rows[j])], r.rate) * direction_rates[int(selected_rows[j])]
         for i in range(n):
             c[i] -= A[i * n + j] * known[j]
-    set_force_bounds(rows, chosen, low, high, shares)
-    norm_bounded_forces(A, c, low, high, shares, lam, side, g, n)
+    set_force_bounds(rows, selected_rows, low, high, shares)
+    solve_disk_forces(A, c, low, high, shares, lam, side, g, n)
     for i in range(n):
         inside = inside or (shares[i] > 1.0 and side[i] == 0.0)
     if inside:
@@ -168,31 +168,31 @@ def solve_onset_forces(rows: int, turning: Any, chosen: Any, A: Any, c: Any, lam
         for i in range(n):
             if shares[i] != 1.0:  # of a ball
                 stays = slows or side[i] != 0.0
-                lam[i] = low[i] = high[i] = lam[i] if stays else -high[i] * r.aim[int(chosen[i])]
+                lam[i] = low[i] = high[i] = lam[i] if stays else -high[i] * r.aim[int(selected_rows[i])]
         for i in range(n):
             shares[i] = 1
-        norm_bounded_forces(A, c, low, high, shares, lam, side, g, n)
+        solve_disk_forces(A, c, low, high, shares, lam, side, g, n)
     for i in range(n):
         lam[i] -= known[i]
 
 
 @native
-def directions(rows: int, out: Any) -> None:
+def compute_directions(rows: int, out: Any) -> None:
     """Compute the sliding directions d (count,) of friction disks that begin to slide, from the last evaluated forces;
     zero for other rows."""
     r = load_rows(rows)
     for k in range(r.count):
         out[k] = 0.0
-        if begins(rows, k):
-            size = length(rows, r.leader[k], r.force)
+        if is_disk_beginning(rows, k):
+            size = vector_magnitude(rows, r.leader[k], r.force)
             out[k] = -r.force[k] / size if size > 0.0 else 0.0
 
 
 @native
-def measure_turning(rows: int, begun: Any, out: Any) -> None:
-    """Compute ḋ into out (count,) from the difference between the present directions and those `begun` a time `LATER`
-    before."""
-    directions(rows, out)
+def compute_direction_rates(rows: int, earlier_directions: Any, out: Any) -> None:
+    """Compute ḋ into out (count,) from the difference between the present directions and those `earlier_directions` a
+    time `LATER` before."""
+    compute_directions(rows, out)
     for k in range(len(out)):
-        turned = out[k] - begun[k]
+        turned = out[k] - earlier_directions[k]
         out[k] = turned / LATER if abs(turned) < SHARP_TURN else 0.0

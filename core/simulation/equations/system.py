@@ -72,7 +72,7 @@ class Functions(Record):
     constraint_time: Fixed = 0
     """Time derivative −ḟ of the drivers."""
     reduced: Fixed = 0
-    """Equations in independent speeds (`core.constraints.closed_forms.closed_forms.Layout`)."""
+    """Equations in independent speeds (`core.constraints.closed_forms.closed_forms.ReducedEquationsLayout`)."""
     states: Fixed = 0
     """Rates ẋ of force element states."""
     settle: Fixed = 0
@@ -88,8 +88,8 @@ class Functions(Record):
 
 
 class System(Functions):
-    """Functions, constants and work memory of one machine's equations. It is stored once and passed by address, since
-    as an argument it would take longer to compile than the functions that receive it."""
+    """Functions, constants and work memory of one machine's equations. It is stored once and passed by address, because
+    passing it by value would take longer to compile than the functions that receive it."""
 
     derivative: Fixed
     """Address of the function (`core.simulation.equations.entry_points`) that computes ẏ."""
@@ -124,7 +124,7 @@ class System(Functions):
     """Rank of the rows at that pose; −1: never factored, or no longer valid."""
     crossing: int = 0
     """1 while a pose with dependent rows is being crossed
-    (`core.simulation.equations.constrained.accelerations_across`)."""
+    (`core.simulation.equations.constrained.interpolate_accelerations`)."""
     sparse: Fixed
     """Address of the factors of masses and rows (`core.simulation.equations.elimination_places.Sparse`)."""
     independent: Fixed
@@ -174,7 +174,7 @@ load_system = loader(System)
 
 
 @merged
-def evaluate(function: int) -> Any:
+def evaluate_function(function: int) -> Any:
     """Call a function on its memory; returns false if a result that must be finite is not."""
     f = load_function(function)
     base = address_of(f.memory)
@@ -184,48 +184,48 @@ def evaluate(function: int) -> Any:
 
 
 @merged
-def put(function: int, offset: int, x: Any) -> None:
-    """Copy x into the arguments of a function."""
+def put_argument(function: int, offset: int, x: Any) -> None:
+    """Copy x to an offset in the arguments of a function."""
     f = load_function(function)
     for i in range(len(x)):
         f.memory[offset + i] = x[i]
 
 
 @merged
-def result_place(function: int) -> Any:
+def result_address(function: int) -> Any:
     """Return the address of a function's result."""
     f = load_function(function)
     return address_of(f.memory) + 8 * f.result
 
 
 @inserted
-def result(function: int, count: int) -> Any:
+def result_view(function: int, count: int) -> Any:
     """Return a view of the first `count` numbers of a function's result."""
-    return view(result_place(function), count)
+    return view(result_address(function), count)
 
 
 @merged
-def put_states_and_time(place: int, function: int) -> None:
+def put_states_and_time(system: int, function: int) -> None:
     """Copy x, ẋ and time into the arguments of a function that takes them."""
-    s, f = load_system(place), load_function(function)
+    s, f = load_system(system), load_function(function)
     if f.states >= 0:
-        put(function, f.states, s.own)
+        put_argument(function, f.states, s.own)
     if f.time >= 0:
-        put(function, f.time, s.now)
+        put_argument(function, f.time, s.now)
 
 
 @merged
-def put_all(place: int, function: int, q: Any, v: Any) -> None:
+def put_all_arguments(system: int, function: int, q: Any, v: Any) -> None:
     """Copy q, v, x, ẋ and time into the arguments of a function."""
-    put(function, AT_Q, q)
-    put(function, len(q), v)
-    put_states_and_time(place, function)
+    put_argument(function, AT_Q, q)
+    put_argument(function, len(q), v)
+    put_states_and_time(system, function)
 
 
 @native
-def tick(place: int, t: float) -> None:
-    """Set the time argument to t."""
-    s = load_system(place)
+def set_time(system: int, t: float) -> None:
+    """Set the time in the time argument to t."""
+    s = load_system(system)
     if len(s.now) == 0:
         return
     s.now[0] = t
@@ -252,16 +252,16 @@ def tick(place: int, t: float) -> None:
 
 
 @native
-def put_states(place: int, q: Any, v: Any, x: Any) -> Any:
+def put_states(system: int, q: Any, v: Any, x: Any) -> Any:
     """Compute x and ẋ into `own`; returns false if they are not finite."""
-    s = load_system(place)
+    s = load_system(system)
     if s.nx == 0:
         return True
     for i in range(s.nx):
         s.own[i] = x[i]
-    put_all(place, s.states, q, v)
-    evaluate(s.states)
-    speeds, total = result(s.states, s.nx), 0.0
+    put_all_arguments(system, s.states, q, v)
+    evaluate_function(s.states)
+    speeds, total = result_view(s.states, s.nx), 0.0
     for i in range(s.nx):
         s.own[s.nx + i] = speeds[i]
         total += speeds[i] * 0.0
@@ -269,23 +269,23 @@ def put_states(place: int, q: Any, v: Any, x: Any) -> Any:
 
 
 @native
-def rates(place: int, q: Any, v: Any, out: Any) -> None:
+def compute_rates(system: int, q: Any, v: Any, out: Any) -> None:
     """Compute q̇ into out."""
-    s = load_system(place)
+    s = load_system(system)
     x = v
     if len(s.quaternions) > 0:
-        put(s.rate, AT_Q, q)
-        put(s.rate, s.nq, v)
-        evaluate(s.rate)
-        x = result(s.rate, s.nq)
+        put_argument(s.rate, AT_Q, q)
+        put_argument(s.rate, s.nq, v)
+        evaluate_function(s.rate)
+        x = result_view(s.rate, s.nq)
     for i in range(s.nq):
         out[i] = x[i]
 
 
 @native
-def normalise(place: int, q: Any) -> None:
+def normalise(system: int, q: Any) -> None:
     """Scale quaternions in q to unit length."""
-    s = load_system(place)
+    s = load_system(system)
     for first in s.quaternions:
         square = 0.0
         for i in range(first, first + 4):
@@ -296,7 +296,7 @@ def normalise(place: int, q: Any) -> None:
 
 
 @merged
-def copy(source: Any, target: Any) -> None:
+def copy_array(source: Any, target: Any) -> None:
     """Copy source (n,) to target."""
     for j in range(len(target)):
         target[j] = source[j]

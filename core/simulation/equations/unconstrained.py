@@ -8,56 +8,57 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.equations.constrained import by_matrix
+from core.simulation.equations.constrained import accelerations_by_matrix
 from core.simulation.equations.system import (
     AT_Q,
     BEHIND_TIME,
-    evaluate,
+    compute_rates,
+    evaluate_function,
     load_function,
     load_system,
-    put,
+    put_argument,
     put_states,
     put_states_and_time,
-    rates,
-    result,
-    result_place,
-    tick,
+    result_address,
+    result_view,
+    set_time,
 )
 from core.simulation.machine_code.language import address_of, inserted, merged, native, view
 
 
 @merged
-def begin(place: int, t: float, y: Any) -> Any:
-    """Set time, x and ẋ in the functions' arguments; returns false if they are not finite."""
-    s = load_system(place)
-    tick(place, t)
-    return put_states(place, y[: s.nq], y[s.nq : s.nq + s.nv], y[s.nq + s.nv :])
+def begin_evaluation(system: int, t: float, y: Any) -> Any:
+    """Set time, x and ẋ in the arguments of the functions; returns false if x and ẋ are not finite."""
+    s = load_system(system)
+    set_time(system, t)
+    return put_states(system, y[: s.nq], y[s.nq : s.nq + s.nv], y[s.nq + s.nv :])
 
 
 @merged
-def joint_forces_place(place: int, t: float, y: Any) -> Any:
+def joint_forces_address(system: int, t: float, y: Any) -> Any:
     """Return the address of the joint forces u, evaluated first if they vary."""
-    s = load_system(place)
+    s = load_system(system)
     if s.torque == 0:
         return address_of(s.u)
     load_function(s.torque).memory[0] = t
-    put(s.torque, BEHIND_TIME, y[: s.nq + s.nv])
-    evaluate(s.torque)
-    return result_place(s.torque)
+    put_argument(s.torque, BEHIND_TIME, y[: s.nq + s.nv])
+    evaluate_function(s.torque)
+    return result_address(s.torque)
 
 
 @inserted
-def joint_forces(place: int, t: float, y: Any) -> Any:
+def joint_forces(system: int, t: float, y: Any) -> Any:
     """Return a view of the joint forces u (nv,)."""
-    return view(joint_forces_place(place, t, y), load_system(place).nv)
+    return view(joint_forces_address(system, t, y), load_system(system).nv)
 
 
 @merged
-def finish(place: int, y: Any, out: Any) -> Any:
-    """Complete out (n,), which holds the accelerations, with q̇ and ẋ; returns false if it is not finite."""
-    s = load_system(place)
+def complete_derivative(system: int, y: Any, out: Any) -> Any:
+    """Complete the derivative out (n,), which already holds the accelerations, by q̇ and ẋ; returns false if it is not
+    finite."""
+    s = load_system(system)
     last = s.nq + s.nv
-    rates(place, y[: s.nq], y[s.nq : last], out[: s.nq])
+    compute_rates(system, y[: s.nq], y[s.nq : last], out[: s.nq])
     for i in range(s.nx):
         out[last + i] = s.own[s.nx + i]
     total = 0.0
@@ -67,29 +68,29 @@ def finish(place: int, y: Any, out: Any) -> Any:
 
 
 @merged
-def by_recursion(place: int, t: float, y: Any, out: Any) -> Any:
+def derivative_by_recursion(system: int, t: float, y: Any, out: Any) -> Any:
     """Compute ẏ of a kinematic tree into out by the articulated-body recursion; returns false if it is not finite."""
-    s = load_system(place)
+    s = load_system(system)
     nq, nv = s.nq, s.nv
-    if not begin(place, t, y):
+    if not begin_evaluation(system, t, y):
         return False
-    put(s.forward_dynamics_smooth, AT_Q, y[: nq + nv])
-    put(s.forward_dynamics_smooth, nq + nv, joint_forces(place, t, y))
-    put_states_and_time(place, s.forward_dynamics_smooth)
-    well = evaluate(s.forward_dynamics_smooth)
-    a = result(s.forward_dynamics_smooth, nv)
+    put_argument(s.forward_dynamics_smooth, AT_Q, y[: nq + nv])
+    put_argument(s.forward_dynamics_smooth, nq + nv, joint_forces(system, t, y))
+    put_states_and_time(system, s.forward_dynamics_smooth)
+    well = evaluate_function(s.forward_dynamics_smooth)
+    a = result_view(s.forward_dynamics_smooth, nv)
     for i in range(nv):
         out[nq + i] = a[i]
-    return finish(place, y, out) and well
+    return complete_derivative(system, y, out) and well
 
 
 @native
-def by_mass_matrix(place: int, t: float, y: Any, out: Any) -> Any:
+def derivative_by_mass_matrix(system: int, t: float, y: Any, out: Any) -> Any:
     """Compute ẏ of any machine into out by its mass matrix; returns false if it is not finite."""
-    s = load_system(place)
+    s = load_system(system)
     nq, last = s.nq, s.nq + s.nv
-    if not begin(place, t, y):
+    if not begin_evaluation(system, t, y):
         return False
-    if not by_matrix(place, y[:nq], y[nq:last], joint_forces(place, t, y), out[nq:last]):
+    if not accelerations_by_matrix(system, y[:nq], y[nq:last], joint_forces(system, t, y), out[nq:last]):
         return False
-    return finish(place, y, out)
+    return complete_derivative(system, y, out)

@@ -28,17 +28,17 @@ def columns_of_all_rows(width: int, *columns: int) -> list[int]:
     return [first + column for first in range(0, width - 1, EACH_ROW) for column in columns]
 
 
-def summed(width: int) -> list[int]:
-    """Return the columns that count or accumulate since the beginning of the run."""
+def cumulative_columns(width: int) -> list[int]:
+    """Return the indices of the columns that count or accumulate since the beginning of the run."""
     return [*columns_of_all_rows(width, BOUNCES, FRICTION_LOSS, STOP_WORK), *([width - 1] if width else [])]
 
 
-def modes_differ(one: Array, other: Array) -> bool:
+def modes_differ(first_sample: Array, second_sample: Array) -> bool:
     """Return True if the contact states of two samples (…, m) differ."""
-    at = columns_of_all_rows(one.shape[-1], MODE, STOP, CLIPPED)
-    return not np.array_equal(one[..., at], other[..., at])
+    at = columns_of_all_rows(first_sample.shape[-1], MODE, STOP, CLIPPED)
+    return not np.array_equal(first_sample[..., at], second_sample[..., at])
 
 
-def row_of(modes: Array, k: int) -> Array:
+def row_columns(modes: Array, k: int) -> Array:
     """Return the columns (n, `EACH_ROW`) of row k."""
     return modes[:, EACH_ROW * k : EACH_ROW * (k + 1)]

@@ -19,10 +19,10 @@ from core.simulation.equations.contact_rows import (
     OVERRUN,
     PRESSED,
     load_rows,
-    whole_friction,
-    whole_stop_force,
+    total_friction,
+    total_stop_force,
 )
-from core.simulation.equations.system import copy, load_system
+from core.simulation.equations.system import copy_array, load_system
 from core.simulation.events.contact_columns import (
     BOUNCES,
     CLIPPED,
@@ -42,7 +42,7 @@ from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import loader, native, scratch, view
 from core.simulation.machine_code.outcome import FINE
 from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Record
-from core.simulation.methods.step_state import derivative, load_state
+from core.simulation.methods.step_state import compute_derivative, load_state
 
 QUARTERS = 4
 """Number of parts of a step at whose ends powers are known."""
@@ -60,13 +60,13 @@ class ContactLog(Record):
     broken: int = 0
     """1: some entry has states, accelerations or joint forces that are not finite."""
     most: Fixed
-    """Largest number of change entries before a piece of the run ends."""
+    """Largest number of entries for changes before the present piece of the run ends."""
     changes: int = 0
     """Number of change entries."""
     last: float = np.nan
     """Time of the last entry, s."""
     after: int = 0
-    """1: the last entry is the state after a change."""
+    """1: the last entry is the state after a change of contact state."""
     begun: int = 0
     """1: the log has an entry."""
     powers: FloatRows
@@ -113,8 +113,8 @@ def record_powers(state: int, quarter: int, y: Any) -> None:
     r, total = load_rows(s.contact_rows), 0.0
     for k in range(r.count):
         rate = 0.0 if r.mode[k] == HELD else r.rate[k]
-        g.powers[quarter, POWERS * k + BY_FRICTION] = -whole_friction(s.contact_rows, k) * rate
-        g.powers[quarter, POWERS * k + BY_STOP] = -whole_stop_force(s.contact_rows, k) * rate
+        g.powers[quarter, POWERS * k + BY_FRICTION] = -total_friction(s.contact_rows, k) * rate
+        g.powers[quarter, POWERS * k + BY_STOP] = -total_stop_force(s.contact_rows, k) * rate
         g.powers[quarter, POWERS * k + WITHHOLDING] = withheld_force(s.contact_rows, k) * rate
     for i in range(s.nv):
         total += r.given[i] * y[s.nq + i]
@@ -149,7 +149,7 @@ def write_row(state: int, out: Any, t: float, first: int) -> None:
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)
     r, weight, spent = load_rows(s.contact_rows), scratch(5), scratch(len(g.spent))
-    copy(g.spent, spent)
+    copy_array(g.spent, spent)
     if g.length > 0.0:
         quarter_weights((t - g.begin) / g.length, weight)
         for i in range(len(spent)):
@@ -161,8 +161,8 @@ def write_row(state: int, out: Any, t: float, first: int) -> None:
         out[at + MODE], out[at + STOP], out[at + CLIPPED] = r.mode[k], r.stop[k], r.clipped[k]
         out[at + BOUNCES], out[at + RESTS] = r.bounces[k], 1.0 if r.ends[k] == 1 and abs(r.stop[k]) == AGAINST else 0.0
         out[at + FRICTION], out[at + STOP_FORCE] = (
-            whole_friction(s.contact_rows, k),
-            whole_stop_force(s.contact_rows, k),
+            total_friction(s.contact_rows, k),
+            total_stop_force(s.contact_rows, k),
         )
         out[at + WITHHELD], out[at + CUT] = withheld_force(s.contact_rows, k), 0.0
         if np.isfinite(r.strongest[k]):
@@ -180,7 +180,7 @@ def write_entry(state: int, t: float, y: Any) -> Any:
     w = load_state(state)
     s, g, n = load_system(w.system), load_log(w.log), len(y)
     f = scratch(n)
-    derivative(state, t, y, f)
+    compute_derivative(state, t, y, f)
     out = g.rows[g.used]
     g.used += 1
     g.last = out[0] = t
@@ -207,7 +207,7 @@ def keep_entry(state: int, t: float, y: int, nothing: int) -> int:
 
 @native
 def assign_powers_to_step(state: int, t: float, h: float) -> None:
-    """Assign the powers measured last to a step from t on, of length h."""
+    """Assign the powers evaluated last to the step of length h that begins at t."""
     g = load_log(load_state(state).log)
     g.begin, g.length = t, h
 
@@ -226,9 +226,9 @@ def begin_log(state: int) -> None:
 
 
 @native
-def log_contact(state: int) -> None:
-    """Log the end of the step taken if an elastic stop is compressed and no sample lies in the step: contacts may be
-    shorter than the sample spacing."""
+def log_compressed_stop(state: int) -> None:
+    """Log the end of the step taken if an elastic stop is compressed and no sample lies in the step, because a contact
+    may be shorter than the sample spacing."""
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)
     r, presses = load_rows(s.contact_rows), False
@@ -260,10 +260,10 @@ def log_before_change(state: int) -> int:
 
 
 @native
-def log_after_change(state: int, known: int) -> None:
+def log_after_change(state: int, entry_before_written: int) -> None:
     """Log the state after a contact change, replacing entries after earlier changes at the same instant. If no contact
-    state has changed, the entry before it is removed as well (`known`: it was just written). Ends the piece of the run
-    when the log is nearly full."""
+    state has changed, the entry before it is removed as well (`entry_before_written`: it was just written). Ends the
+    piece of the run when the log is nearly full."""
     w = load_state(state)
     g = load_log(w.log)
     if g.changes >= g.most:
@@ -274,7 +274,7 @@ def log_after_change(state: int, known: int) -> None:
     g.changes += 1
     write_entry(state, w.time, w.y)
     g.after = 1
-    if known == 1 and not again and not contact_states_differ(state):
+    if entry_before_written == 1 and not again and not contact_states_differ(state):
         g.used -= 2
         g.changes -= 2
         g.last, g.after = np.nan, 0

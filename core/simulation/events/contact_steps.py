@@ -16,7 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.contact_derivative import apply_known_forces, is_a_speed, keep_forces, responses
+from core.simulation.equations.contact_derivative import (
+    apply_known_forces,
+    compute_response_matrix,
+    is_generalized_speed,
+    mark_constant_forces,
+)
 from core.simulation.equations.contact_rows import (
     APART,
     HELD,
@@ -33,31 +38,43 @@ from core.simulation.equations.contact_rows import (
     stop_force,
     update_rows,
 )
-from core.simulation.equations.system import copy, load_system
-from core.simulation.events.contact_changes import BEGINS, LOOK_AGAIN, NOTHING_PENDING, change, clip, give_way
-from core.simulation.events.contact_location import ALL, end_at, first_end, measure_again
+from core.simulation.equations.system import copy_array, load_system
+from core.simulation.events.contact_changes import (
+    BEGINS,
+    LOOK_AGAIN,
+    NOTHING_PENDING,
+    release_chattering_row,
+    toggle_clipping,
+    update_contact_states,
+)
+from core.simulation.events.contact_location import ALL, end_step_at_root, find_first_root, recompute_powers
 from core.simulation.events.contact_log import (
     add_step_energies,
     assign_powers_to_step,
     begin_log,
     log_after_change,
     log_before_change,
-    log_contact,
+    log_compressed_stop,
 )
-from core.simulation.events.elastic_stops import choose_stop_step, derive_stop_stiffness, is_slow
-from core.simulation.events.friction_disk_steps import forget_stiffness, onset_is_over, steady, update_disk_directions
+from core.simulation.events.elastic_stops import choose_stop_step, derive_stop_stiffness, is_slow_enough_to_settle
+from core.simulation.events.friction_disk_steps import (
+    is_onset_over,
+    limit_step_against_reversal,
+    reset_stiffness_counters,
+    update_disk_directions,
+)
 from core.simulation.events.sliding_modes import MODE as FORMULAS
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.machine_code.outcome import FINE, WRONG_FRICTION
-from core.simulation.methods.step_state import derivative, least_time, load_state, scaled_norm
-from core.simulation.stepping import begin_anew, take_back
+from core.simulation.methods.step_state import compute_derivative, load_state, scaled_norm, shortest_resolvable_time
+from core.simulation.stepping import reset_history, undo_step
 
 LONGEST_HELD, PARTS_HELD = 0.1, 500.0
 """Largest step while a row sticks: seconds, and share of a run. Sticking is checked during steps, and loads may come
 and go without any effect on state errors."""
 FIRST = 1e-6
-"""s: shortest time over which the change of forces is evaluated when motion begins."""
+"""s: shortest time over which forces are compared to find their rate of change when motion begins."""
 
 
 @native
@@ -68,7 +85,7 @@ def longest_sticking_step(limit: float) -> float:
 
 @native
 def nothing_can_move(state: int) -> Any:
-    """Return true if nothing moves or can move: all speeds of a machine without loops are held at zero by friction."""
+    """Return true if nothing moves or can move: friction keeps all speeds of a machine without loops at zero."""
     w = load_state(state)
     s = load_system(w.system)
     r, held = load_rows(s.contact_rows), 0
@@ -81,19 +98,20 @@ def nothing_can_move(state: int) -> Any:
     for i in range(s.nv):
         known[i] = 0.0
     for k in range(r.count):
-        if r.mode[k] == HELD and is_a_speed(w.system, k) and known[r.columns[r.begins[k]]] == 0.0:
+        if r.mode[k] == HELD and is_generalized_speed(w.system, k) and known[r.columns[r.begins[k]]] == 0.0:
             known[r.columns[r.begins[k]]] = 1.0
             held += 1
     return held == s.nv
 
 
 @native
-def step_from_rest(state: int) -> float:
-    """Return a first step size when motion begins, for Runge–Kutta methods: as `step_state.first_step`, but from the
-    time in which speeds grow to the tolerances, since states at rest give no scale; 0: the method chooses."""
+def choose_first_step_from_rest(state: int) -> float:
+    """Return a first step size for Runge–Kutta methods when motion begins (0: the method chooses). It is chosen as in
+    `step_state.choose_first_step`, but from the time in which speeds grow to the tolerances, because states at rest
+    give no scale."""
     w = load_state(state)
     f, point, other = scratch(len(w.y)), scratch(len(w.y)), scratch(len(w.y))
-    if w.stages == 1 or not derivative(state, w.time, w.y, f):
+    if w.stages == 1 or not compute_derivative(state, w.time, w.y, f):
         return 0.0
     slope = scaled_norm(state, f, w.y, w.y)
     if not slope > 0.0:
@@ -101,7 +119,7 @@ def step_from_rest(state: int) -> float:
     h = max(1.0 / slope, FIRST)
     for j in range(len(f)):
         point[j] = w.y[j] + h * f[j]
-    if not derivative(state, w.time + h, point, other):
+    if not compute_derivative(state, w.time + h, point, other):
         return 0.0
     for j in range(len(f)):
         other[j] -= f[j]
@@ -110,9 +128,9 @@ def step_from_rest(state: int) -> float:
 
 
 @native
-def stretch(state: int) -> None:
-    """Extend the step to the longest allowed one while nothing moves; afterwards resume the step size from before, or
-    one that the method chooses."""
+def lengthen_resting_step(state: int) -> None:
+    """Lengthen the step to the longest allowed one while nothing moves; when motion starts again, resume the previous
+    step size or one that the method chooses."""
     w = load_state(state)
     r = load_rows(load_system(w.system).contact_rows)
     if nothing_can_move(state):
@@ -120,17 +138,17 @@ def stretch(state: int) -> None:
             r.resting, r.step_before = 1, w.step
         w.step = w.limit if r.linear == 1 else longest_sticking_step(w.limit)
     elif r.resting == 1:
-        r.resting, w.step = 0, r.step_before if r.step_before > 0.0 else step_from_rest(state)
+        r.resting, w.step = 0, r.step_before if r.step_before > 0.0 else choose_first_step_from_rest(state)
 
 
 @native
-def stay(state: int) -> int:
-    """Take a step of a Runge–Kutta method in which nothing moves."""
+def take_resting_step(state: int) -> int:
+    """Take a step of a Runge–Kutta method during which nothing moves."""
     w = load_state(state)
     for i in range(len(w.A)):
         for j in range(len(w.y)):
             w.k[i, j] = 0.0
-    copy(w.y, w.new)
+    copy_array(w.y, w.new)
     w.taken, w.fresh = min(min(w.step, w.limit), w.end - w.time), 1
     w.accepted += 1
     return FINE
@@ -139,14 +157,15 @@ def stay(state: int) -> int:
 MOST_CHANGES = 8
 """Largest number of changes per row at one instant."""
 SHORTER = 0.5
-"""Step factor after a step in which a friction disk became too fast to be just beginning to slide."""
+"""Factor by which the step is shortened after a friction disk has become too fast to count as just beginning to slide.
+"""
 DECAY, GENTLY = 10.0, 0.05
 """1/s, and 1/steps: largest decay rate of rounding errors in the speeds of active rows."""
 
 
 @native
-def longest_step(state: int) -> float:
-    """Return a step size, s, small enough to detect when active rows release, for methods that choose each step;
+def choose_longest_step(state: int) -> float:
+    """Return a step size, s, small enough to detect when active rows are released, for methods that choose each step;
     sliding friction disks also shorten the next step (`steady`)."""
     w = load_state(state)
     r, limit = load_rows(load_system(w.system).contact_rows), w.limit
@@ -155,18 +174,19 @@ def longest_step(state: int) -> float:
             if r.resting == 0:
                 limit = min(limit, longest_sticking_step(w.limit))
         elif r.shares[k] > 1 and w.jacobian == 0 and r.zone[k] == 0.0 and r.free[k] == 0:
-            steady(state, k)
+            limit_step_against_reversal(state, k)
     return limit
 
 
 @native
-def decay(h: float) -> float:
-    """Return the decay rate of rounding errors in active rows for a step of length h; 0 if h is not yet known."""
+def drift_decay_rate(h: float) -> float:
+    """Return the rate at which rounding errors in active rows are made to decay in a step of length h; 0 if h is not
+    known yet."""
     return min(DECAY, GENTLY / h) if h > 0.0 else 0.0
 
 
 @native
-def measure_responses(state: int) -> None:
+def compute_missing_responses(state: int) -> None:
     """Measure the responses of rows that have none recorded, so that dead points can be recognised."""
     w = load_state(state)
     place = w.system
@@ -182,7 +202,7 @@ def measure_responses(state: int) -> None:
         chosen[k] = k
     apply_known_forces(place, w.time, w.y)
     call_entry(r.inner, place, w.time, address_of(w.y), address_of(base))
-    responses(place, w.time, w.y, base, chosen, columns, A, r.count)
+    compute_response_matrix(place, w.time, w.y, base, chosen, columns, A, r.count)
 
 
 @native
@@ -209,16 +229,16 @@ def begin_contact_states(state: int) -> None:
         if abs(r.stop[k]) == PRESSED:
             side = 1 if r.stop[k] > 0 else -1
             r.stop[k] = side * (PRESSED if stop_force(s.contact_rows, k, side) >= 0.0 else LEAVING)
-    measure_responses(state)
+    compute_missing_responses(state)
     evaluate_motor_commands(w.system, w.time, w.y)
     for k in range(r.count):
         r.clipped[k] = 0
         if abs(r.wished[k]) > r.strongest[k]:
-            clip(s.contact_rows, k)
+            toggle_clipping(s.contact_rows, k)
 
 
 @native
-def settle_pending_change(state: int) -> None:
+def apply_pending_change(state: int) -> None:
     """Set the contact states for the next step; they change only if the last step ended at a change or if a run
     begins."""
     w = load_state(state)
@@ -229,42 +249,42 @@ def settle_pending_change(state: int) -> None:
         update_disk_directions(state)
     if r.own < r.count:
         update_rows(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
-        copy(r.value, r.reference)
+        copy_array(r.value, r.reference)
     if w.pending == NOTHING_PENDING:
         return
     which = w.pending
     w.pending = NOTHING_PENDING
     if which == BEGINS:
         begin_contact_states(state)
-        change(state, w.y, LOOK_AGAIN)
+        update_contact_states(state, w.y, LOOK_AGAIN)
         begin_log(state)
-    elif which != LOOK_AGAIN or recheck_changes_states(state):
+    elif which != LOOK_AGAIN or would_recheck_change_states(state):
         known = log_before_change(state)
-        change(state, w.y, which)
+        update_contact_states(state, w.y, which)
         log_after_change(state, known)
         choose_stop_step(state)
     else:
         return
     w.fresh = w.renewed = 0
     w.last_step = w.last_error = 0.0
-    begin_anew(state)
+    reset_history(state)
 
 
 @native
-def recheck_changes_states(state: int) -> bool:
+def would_recheck_change_states(state: int) -> bool:
     """Return True if checking saturated rows would change a contact state; state and contact states are left
     unchanged."""
     w = load_state(state)
     r = load_rows(load_system(w.system).contact_rows)
     y, modes, stops, began = scratch(len(w.y)), scratch(r.count), scratch(r.count), scratch(r.count)
     aim, zone = scratch(r.count), scratch(r.count)
-    copy(r.aim, aim)
-    copy(r.zone, zone)
-    copy(w.y, y)
-    copy(r.mode, modes)
-    copy(r.stop, stops)
-    copy(r.began, began)
-    change(state, y, LOOK_AGAIN)
+    copy_array(r.aim, aim)
+    copy_array(r.zone, zone)
+    copy_array(w.y, y)
+    copy_array(r.mode, modes)
+    copy_array(r.stop, stops)
+    copy_array(r.began, began)
+    update_contact_states(state, y, LOOK_AGAIN)
     changed = False
     for k in range(r.count):
         slips = abs(r.mode[k]) == MOVING and not has_friction(
@@ -273,70 +293,74 @@ def recheck_changes_states(state: int) -> bool:
         same = int(modes[k]) == r.mode[k] or (slips and int(modes[k]) == -r.mode[k])
         changed = changed or not same or int(stops[k]) != r.stop[k]
         r.mode[k], r.stop[k] = int(modes[k]), int(stops[k])
-    copy(began, r.began)
-    copy(aim, r.aim)
-    copy(zone, r.zone)
+    copy_array(began, r.began)
+    copy_array(aim, r.aim)
+    copy_array(zone, r.zone)
     return changed
 
 
 @entry
 def begin_entry(state: int) -> int:
     """Determine the initial contact states of a run and adjust the speeds to them."""
-    settle_pending_change(state)
+    apply_pending_change(state)
     w = load_state(state)
-    copy(w.y, w.new)
+    copy_array(w.y, w.new)
     return FINE
 
 
 @native
-def keep_events(state: int, kept: Any) -> None:
+def save_mode_variables(state: int, saved_modes: Any) -> None:
     """Save the mode variables of formulas at the beginning of the step."""
     w = load_state(state)
     count = w.events.shape[1]
     for k in range(count):
-        kept[k] = w.events[FORMULAS, k]
-    kept[count], kept[count + 1], kept[count + 2] = w.modes_fixed, w.sliding, w.plain_steps
+        saved_modes[k] = w.events[FORMULAS, k]
+    saved_modes[count], saved_modes[count + 1], saved_modes[count + 2] = w.modes_fixed, w.sliding, w.plain_steps
 
 
 @native
-def restore_events(state: int, kept: Any) -> None:
+def restore_mode_variables(state: int, saved_modes: Any) -> None:
     """Restore the mode variables of formulas from the beginning of the step."""
     w = load_state(state)
     count = w.events.shape[1]
     for k in range(count):
-        w.events[FORMULAS, k] = kept[k]
-    w.modes_fixed, w.sliding, w.plain_steps = int(kept[count]), int(kept[count + 1]), int(kept[count + 2])
+        w.events[FORMULAS, k] = saved_modes[k]
+    w.modes_fixed, w.sliding, w.plain_steps = (
+        int(saved_modes[count]),
+        int(saved_modes[count + 1]),
+        int(saved_modes[count + 2]),
+    )
     w.turned = 0
 
 
 @native
 def needs_only_recheck(state: int) -> Any:
-    """Return true if the next step only needs to check saturated rows or rows that hardly move in an elastic stop."""
+    """Return true if the next step only has to check rows that are saturated or that hardly move in an elastic stop."""
     w = load_state(state)
     r = load_rows(load_system(w.system).contact_rows)
     if w.pending == NOTHING_PENDING:
         for k in range(r.count):
-            if abs(r.mode[k]) == SATURATED or is_slow(load_system(w.system).contact_rows, k):
+            if abs(r.mode[k]) == SATURATED or is_slow_enough_to_settle(load_system(w.system).contact_rows, k):
                 w.pending = LOOK_AGAIN
     return w.pending == LOOK_AGAIN
 
 
 @native
-def end_first(state: int, length: float, passed: int, kept: Any) -> Any:
+def end_step_at_first_root(state: int, length: float, skipped_margin: int, saved_modes: Any) -> Any:
     """End the step taken, of the given length, where the first margin reaches zero, with mode variables of formulas as
-    `kept`; returns (outcome, margin, −1: none; length, 0: at the very beginning)."""
+    `saved_modes`; returns (outcome, margin, −1: none; length, 0: at the very beginning)."""
     w = load_state(state)
-    which, theta = first_end(state, length / w.taken, passed)
+    which, theta = find_first_root(state, length / w.taken, skipped_margin)
     happened, tried = FINE, w.taken
     while which >= 0:
-        restore_events(state, kept)
+        restore_mode_variables(state, saved_modes)
         length = 0.0
-        if theta * w.taken > least_time(w.time):
-            happened, length = end_at(state, which, theta)
+        if theta * w.taken > shortest_resolvable_time(w.time):
+            happened, length = end_step_at_root(state, which, theta)
         if happened != FINE or length >= 0.0:
             w.taken = tried if length == 0.0 else w.taken
             break
-        which, theta = first_end(state, 1.0, passed)  # of the step taken now, which is shorter
+        which, theta = find_first_root(state, 1.0, skipped_margin)  # of the step taken now, which is shorter
         length = w.taken
     return happened, which, length
 
@@ -349,52 +373,52 @@ def contact_step(state: int, t: float, first: int, second: int) -> int:
     r = load_rows(rows)
     rounds, passed = 0, -1
     kept = scratch(w.events.shape[1] + 3)
-    log_contact(state)
+    log_compressed_stop(state)
     add_step_energies(state)
     while True:
         r.unsettled = 0
-        settle_pending_change(state)
+        apply_pending_change(state)
         r.wrong = evaluate_friction_levels(w.system, t, w.y)
         if r.wrong >= 0 or r.unsettled == 1:
             return WRONG_FRICTION
-        keep_events(state, kept)
-        stretch(state)
-        limit, w.limit = w.limit, longest_step(state)
+        save_mode_variables(state, kept)
+        lengthen_resting_step(state)
+        limit, w.limit = w.limit, choose_longest_step(state)
         w.step = min(w.step, w.limit)
-        r.decay = decay(w.step)
-        keep_forces(rows)
+        r.decay = drift_decay_rate(w.step)
+        mark_constant_forces(rows)
         if w.fresh == 0:
             r.end_known = 0
         spared = r.resting == 1 and w.stages > 1
-        happened: int = stay(state) if spared else call_entry(w.plain_step, state, t, 0, 0)
+        happened: int = take_resting_step(state) if spared else call_entry(w.plain_step, state, t, 0, 0)
         w.limit = limit
         if happened != FINE:
             return happened
-        if r.disks == 1 and onset_is_over(state):
-            restore_events(state, kept)
-            take_back(state)
+        if r.disks == 1 and is_onset_over(state):
+            restore_mode_variables(state, kept)
+            undo_step(state)
             w.step, w.renewed = SHORTER * w.taken, 0
             continue
         length = w.reach - t if w.plain_step != w.step_of else w.taken
-        happened, which, length = end_first(state, length, passed, kept)
+        happened, which, length = end_step_at_first_root(state, length, passed, kept)
         if happened != FINE:
             return happened
         if which < 0:
             break
         if length > 0.0:
             w.pending, w.jumped = which, 1
-            measure_again(state, length / w.taken)
+            recompute_powers(state, length / w.taken)
             break
-        take_back(state)  # it is taken again
+        undo_step(state)  # it is taken again
         w.pending = which
         rounds += 1
         if rounds > MOST_CHANGES * (r.count + 1):
-            give_way(state, which)
+            release_chattering_row(state, which)
             rounds, passed = 0, which if passed == -1 else ALL
     if needs_only_recheck(state):
         w.jumped = 1
     w.reach = t + length
     assign_powers_to_step(state, t, length)
     if r.disks == 1:
-        forget_stiffness(state)
+        reset_stiffness_counters(state)
     return happened

@@ -11,37 +11,37 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.admissible_forces import POLISHES, correct, motion
-from core.simulation.equations.contact_derivative import apply_known_forces, responses
+from core.simulation.equations.admissible_forces import POLISHES, compute_row_accelerations, refine_forces
+from core.simulation.equations.contact_derivative import apply_known_forces, compute_response_matrix
 from core.simulation.equations.contact_rows import (
     MOVING,
     REST,
     SLOW,
     STOPS,
     has_friction,
-    length,
     load_rows,
     set_sliding_direction,
     sliding_friction,
     speed_along,
     update_rows,
+    vector_magnitude,
 )
 from core.simulation.equations.system import load_system
 from core.simulation.events.contact_changes import NOTHING_PENDING
 from core.simulation.events.contact_margins import BEARING, EACH
 from core.simulation.events.contact_resolution import STOPPING
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
-from core.simulation.methods.step_state import TOLD, least_time, load_state
-from core.simulation.stepping import begin_anew
+from core.simulation.methods.step_state import TOLD, load_state, shortest_resolvable_time
+from core.simulation.stepping import reset_history
 
 SLOWLY = 0.02
-"""Share of the largest speed a friction disk has had, below which it is about to come to rest."""
+"""Fraction of the largest speed that a friction disk has had, below which the disk is about to come to rest."""
 NEARLY_RESTING = 100.0
 """Multiple of the speed at which sticking is checked; below it the sliding direction must not reverse within a step."""
 STEADY, STEADY_STEP = 0.6, 0.3
 """Largest step without reversal: share of the method's stability limit; h |λ| for methods with unknown stability."""
 TOO_FAST = 4.0
-"""Largest speed at the end of a first sliding step, as a multiple of the speed up to which a friction disk counts as
+"""Largest speed at the end of the first sliding step, as a multiple of the speed up to which a friction disk counts as
 beginning to slide."""
 STEADY_PART = 1.2
 """Largest h |λ| of the parts of fixed steps."""
@@ -57,7 +57,7 @@ def update_disk_directions(state: int) -> None:
     update_rows(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
     for k in range(r.count):
         if r.shares[k] > 1 and r.mode[k] == MOVING:
-            speed = length(s.contact_rows, k, r.rate)
+            speed = vector_magnitude(s.contact_rows, k, r.rate)
             r.quickest[k] = max(r.quickest[k], speed)
             if speed > REST * (r.quickest[k] + SLOW):
                 set_sliding_direction(s.contact_rows, k, r.rate, 1.0)
@@ -65,29 +65,29 @@ def update_disk_directions(state: int) -> None:
                 continue
             if r.zone[k] > 0.0:
                 r.zone[k] = 0.0
-                begin_anew(state)
+                reset_history(state)
             if speed <= STOPPING * w.atol and r.free[k] == 0 and has_friction(s.contact_rows, k):
                 w.pending = EACH * k + BEARING
 
 
 @native
-def onset_is_over(state: int) -> bool:
+def is_onset_over(state: int) -> bool:
     """Return True if a friction disk that begins to slide is already too fast at the end of the step taken."""
     w = load_state(state)
     s = load_system(w.system)
     r = load_rows(s.contact_rows)
-    if w.taken <= least_time(w.time):
+    if w.taken <= shortest_resolvable_time(w.time):
         return False
     for k in range(r.count):
         if r.shares[k] > 1 and r.mode[k] == MOVING and r.zone[k] > 0.0:
             update_rows(w.system, w.new[: s.nq], w.new[s.nq : s.nq + s.nv])
-            if length(s.contact_rows, k, r.rate) > TOO_FAST * r.zone[k]:
+            if vector_magnitude(s.contact_rows, k, r.rate) > TOO_FAST * r.zone[k]:
                 return True
     return False
 
 
 @native
-def disk_responses(state: int, k: int, A: Any, base: Any) -> None:
+def compute_disk_responses(state: int, k: int, A: Any, base: Any) -> None:
     """Compute the response matrix A (n n,) of the n rows of a friction disk (k: its first), and ẏ (n,) with all forces
     except those of active rows."""
     w = load_state(state)
@@ -98,7 +98,7 @@ def disk_responses(state: int, k: int, A: Any, base: Any) -> None:
         chosen[i] = k + i
     apply_known_forces(w.system, w.time, w.y)
     call_entry(r.inner, w.system, w.time, address_of(w.y), address_of(base))
-    responses(w.system, w.time, w.y, base, chosen, columns, A, n)
+    compute_response_matrix(w.system, w.time, w.y, base, chosen, columns, A, n)
 
 
 @native
@@ -108,7 +108,7 @@ def turning_bound(state: int, k: int) -> float:
     s = load_system(w.system)
     r, n, size, turning = load_rows(s.contact_rows), load_rows(s.contact_rows).shares[k], 0.0, 0.0
     A, base = scratch(n * n), scratch(len(w.y))
-    disk_responses(state, k, A, base)
+    compute_disk_responses(state, k, A, base)
     for i in range(n):
         size += r.force[k + i] ** 2
         row = 0.0
@@ -119,13 +119,13 @@ def turning_bound(state: int, k: int) -> float:
 
 
 @native
-def steady(state: int, k: int) -> None:
+def limit_step_against_reversal(state: int, k: int) -> None:
     """Limit the step so that the direction of a slowly sliding friction disk (k: its first row) does not reverse.
-    Friction F turns a sliding velocity w at the rate A F/w, with response A; explicit methods limited only by stability
-    would never bring it to rest."""
+    Friction F turns a sliding velocity w at the rate A F/w, where A is the response; explicit methods limited only by
+    stability would never bring the disk to rest."""
     w = load_state(state)
     rows = load_system(w.system).contact_rows
-    speed = length(rows, k, load_rows(rows).rate)
+    speed = vector_magnitude(rows, k, load_rows(rows).rate)
     if speed == 0.0 or speed > NEARLY_RESTING * STOPPING * w.atol:
         return
     turning = turning_bound(state, k) / speed
@@ -141,7 +141,7 @@ def may_stop_within(rows: int, k: int, h: float) -> Any:
     for i in range(k, k + r.shares[k]):
         most_quickly += r.largest[i]
     level = sliding_friction(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], 0.0)
-    return length(rows, k, r.rate) <= 2.0 * h * level * most_quickly
+    return vector_magnitude(rows, k, r.rate) <= 2.0 * h * level * most_quickly
 
 
 @native
@@ -155,16 +155,16 @@ def stops_within(state: int, k: int, h: float) -> Any:
         return False
     level = sliding_friction(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], 0.0)
     A, base, c, lam, side, g = scratch(n * n), scratch(len(w.y)), scratch(n), scratch(n), scratch(n), scratch(n)
-    disk_responses(state, k, A, base)
+    compute_disk_responses(state, k, A, base)
     for i in range(n):
         c[i] = speed_along(s.contact_rows, k + i, base[s.nq : s.nq + s.nv]) + r.bias[k + i] + r.rate[k + i] / h
         for j in range(n):
             c[i] -= A[i * n + j] * r.force[k + j]
         lam[i] = side[i] = 0.0
-    motion(A, c, lam, g, n)
+    compute_row_accelerations(A, c, lam, g, n)
     for _ in range(POLISHES):
-        correct(A, g, lam, side, n)
-        motion(A, c, lam, g, n)
+        refine_forces(A, g, lam, side, n)
+        compute_row_accelerations(A, c, lam, g, n)
     for i in range(n):
         size += lam[i] * lam[i]
     return np.sqrt(size) < level
@@ -192,7 +192,7 @@ def length_without_reversal(state: int, h: float, stopping: Any) -> float:
     r = load_rows(rows)
     for k in range(r.count):
         if r.shares[k] > 1 and r.mode[k] == MOVING and r.free[k] == 0 and r.zone[k] == 0.0 and stopping[k] == 0.0:
-            speed = length(rows, k, r.rate)
+            speed = vector_magnitude(rows, k, r.rate)
             if speed > 0.0 and may_stop_within(rows, k, h):
                 turning = turning_bound(state, k) / speed
                 part = STEADY_PART / turning if turning > 0.0 else h
@@ -202,8 +202,8 @@ def length_without_reversal(state: int, h: float, stopping: Any) -> float:
 
 @native
 def stop_disks(state: int, stopping: Any) -> None:
-    """Let the next step begin with sticking for a friction disk that should have stopped but slides on because its
-    friction reversed it within the step."""
+    """Let the next step begin with sticking for a friction disk that should have come to rest but slides on, because
+    its friction reversed it within the step."""
     w = load_state(state)
     r = load_rows(load_system(w.system).contact_rows)
     for k in range(r.count):
@@ -212,13 +212,13 @@ def stop_disks(state: int, stopping: Any) -> None:
 
 
 @native
-def forget_stiffness(state: int) -> None:
-    """Reset the stiffness counters when a friction disk comes to rest, which ends the stiff turning of its
-    direction."""
+def reset_stiffness_counters(state: int) -> None:
+    """Reset the stiffness counters when a friction disk comes to rest, because its direction then no longer turns
+    quickly."""
     w = load_state(state)
     rows = load_system(w.system).contact_rows
     r = load_rows(rows)
     for k in range(r.count):
-        slow = length(rows, k, r.rate) < SLOWLY * r.quickest[k] if r.shares[k] > 1 else False
+        slow = vector_magnitude(rows, k, r.rate) < SLOWLY * r.quickest[k] if r.shares[k] > 1 else False
         if slow and r.mode[k] == MOVING and w.stiff_steps != TOLD:
             w.stiff_steps = 0

@@ -1,5 +1,5 @@
-"""Impacts at rigid stops: all stops that are touched exchange impulses together (`apply_impacts`), and what bounces
-ever faster comes to rest (`BRIEF`): a flight of less than a nanosecond cannot be resolved."""
+"""Impacts at rigid stops: all stops that are touched exchange impulses together (`apply_impacts`). Ever faster bouncing
+is ended (`BRIEF`), because a flight of less than a nanosecond cannot be resolved."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.admissible_forces import bounded
-from core.simulation.equations.contact_derivative import apply_known_forces, responses
+from core.simulation.equations.admissible_forces import solve_within_bounds
+from core.simulation.equations.contact_derivative import apply_known_forces, compute_response_matrix
 from core.simulation.equations.contact_rows import (
     load_rows,
     speed_along,
@@ -40,14 +40,14 @@ def is_touching(rows: int, k: int) -> int:
 
 
 @native
-def touched_stops(rows: int, chosen: Any, low: Any, high: Any) -> int:
+def collect_touched_stops(rows: int, selected_rows: Any, low: Any, high: Any) -> int:
     """Collect the rows at rigid stops and the bounds of their impulses; returns their number, 0 if none is hit."""
     r = load_rows(rows)
     n, hits = 0, 0
     for k in range(r.count):
         side = is_touching(rows, k)
         if side != 0:
-            chosen[n] = k
+            selected_rows[n] = k
             low[n], high[n] = (-np.inf, 0.0) if side > 0 else (0.0, np.inf)
             hits += 1 if side * r.rate[k] > 0.0 else 0
             n += 1
@@ -65,13 +65,13 @@ def apply_impacts(state: int, y: Any) -> None:
     m, nq, nv = r.count, s.nq, s.nv
     chosen, low, high = scratch(m), scratch(m), scratch(m)
     update_rows(place, y[:nq], y[nq : nq + nv])
-    n = touched_stops(s.contact_rows, chosen, low, high)
+    n = collect_touched_stops(s.contact_rows, chosen, low, high)
     if n == 0:
         return
     columns, A, base, lam = scratch(n * nv), scratch(n * n), scratch(len(y)), scratch(n)
     apply_known_forces(place, w.time, y)
     call_entry(r.inner, place, w.time, address_of(y), address_of(base))
-    responses(place, w.time, y, base, chosen, columns, A, n)
+    compute_response_matrix(place, w.time, y, base, chosen, columns, A, n)
     share = 1.0
     for _ in range(12):
         gain = solve_impulses(s.contact_rows, chosen, A, low, high, share, lam, n)
@@ -91,34 +91,35 @@ def apply_impacts(state: int, y: Any) -> None:
 
 
 @native
-def solve_impulses(rows: int, chosen: Any, A: Any, low: Any, high: Any, share: float, lam: Any, n: int) -> float:
+def solve_impulses(
+    rows: int, selected_rows: Any, A: Any, low: Any, high: Any, restitution_share: float, lam: Any, n: int
+) -> float:
     """Compute impulses for a common share of all restitutions into lam (n,); returns the energy gained, J; 0 if only
     rounding error."""
     r = load_rows(rows)
     c, side, g, gain, size = scratch(n), scratch(n), scratch(n), 0.0, 0.0
     for i in range(n):
-        k = int(chosen[i])
+        k = int(selected_rows[i])
         outward = r.rate[k] >= 0.0 if low[i] == 0.0 else r.rate[k] <= 0.0
-        c[i] = r.rate[k] * (1.0 if outward else 1.0 + share * r.restitution[k])
-    bounded(A, c, low, high, lam, side, g, n)
+        c[i] = r.rate[k] * (1.0 if outward else 1.0 + restitution_share * r.restitution[k])
+    solve_within_bounds(A, c, low, high, lam, side, g, n)
     for i in range(n):
-        gain += lam[i] * r.rate[int(chosen[i])]
-        size += abs(lam[i] * r.rate[int(chosen[i])])
+        gain += lam[i] * r.rate[int(selected_rows[i])]
+        size += abs(lam[i] * r.rate[int(selected_rows[i])])
         for j in range(n):
             gain += 0.5 * lam[i] * A[i * n + j] * lam[j]
     return gain if gain > ROUNDED * size else 0.0
 
 
 @native
-def comes_back(rows: int, k: int) -> Any:
-    """Return true if a row leaves a rigid stop although its gap has closed: it returns sooner than its position can
-    resolve."""
+def returns_to_stop(rows: int, k: int) -> Any:
+    """Return true if a row leaves a rigid stop but will return sooner than its position can resolve."""
     side = is_touching(rows, k)
     return side != 0 and side * load_rows(rows).rate[k] < 0.0
 
 
 @native
-def end_bouncing(state: int, y: Any, which: int) -> None:
+def end_bouncing(state: int, y: Any, margin_index: int) -> None:
     """End the bouncing of rows that leave a rigid stop so slowly that they would hit it again at once; also of rows
     that have settled in elastic stops."""
     w = load_state(state)
@@ -127,7 +128,7 @@ def end_bouncing(state: int, y: Any, which: int) -> None:
     rows, nq, nv = s.contact_rows, s.nq, s.nv
     r, base = load_rows(rows), scratch(len(y))
     update_rows(place, y[:nq], y[nq : nq + nv])
-    mark_settled_rows(state, y, which)
+    mark_settled_rows(state, y, margin_index)
     asked = False
     for k in range(r.count):
         asked = asked or is_touching(rows, k) != 0

@@ -2,14 +2,16 @@
 
 1. All indicators are evaluated at the ends of `PARTS` parts of the step. Below, d is an indicator times the side on
    which it is, so that it is positive until the indicator changes its sign.
-2. Where d is negative at the end of a part, its root is sought in that part (`sign_change_root`, the Illinois method).
-3. Where d has a minimum inside, steep enough to reach zero, the minimum is sought by golden sections (`search_below`;
+2. Where d is negative at the end of a part, its root is sought in that part (`find_sign_change_root`, the Illinois
+method).
+3. Where d has a minimum inside, steep enough to reach zero, the minimum is sought by golden sections
+(`search_minimum_below`;
    Kiefer, Proc. AMS 4, 1953) until it is negative or certain to stay positive: a force that is switched on and off
    within one step. At both ends of the step a probe next to the end says how fast d falls towards the inside. A minimum
    counts if it is deeper than the relative tolerance of what d is in the step: less is within its error.
 4. Of all first sign changes the earliest counts. Indicators that bend there, because of another one inside of them (|q|
    below a limit, at q = 0), may have changed before: all are evaluated at the earliest, and those that have changed by
-   then are sought before it (`earliest_turn`).
+   then are sought before it (`find_earliest_sign_change`).
 
 The Illinois method is regula falsi that halves the value at an end kept twice, so that both ends converge to the root
 (Dowell and Jarratt, BIT 11, 1971). A search for a root begins with `bracket`, evaluates at `between`, and passes the
@@ -20,7 +22,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.events.sliding_modes import HIGH, LOW, VALUE, looked
+from core.simulation.events.sliding_modes import HIGH, LOW, VALUE, compute_watched_indicators
 from core.simulation.machine_code.language import address_of, call_entry, merged, native, scratch
 from core.simulation.methods.step_state import load_state
 
@@ -30,21 +32,21 @@ MOST_ROUNDS = 40
 
 
 @merged
-def bracket(ends: Any, low: float, high: float, below: float, above: float) -> None:
+def begin_bracket(ends: Any, low: float, high: float, below: float, above: float) -> None:
     """Initialise the bracket ends (ENDS,); the two values must have different signs."""
     ends[LEFT], ends[RIGHT], ends[AT_LEFT], ends[AT_RIGHT], ends[LAST] = low, high, below, above, 0.0
 
 
 @merged
-def between(ends: Any) -> float:
-    """Return the secant estimate of the root, or the midpoint of the bracket."""
+def estimate_root(ends: Any) -> float:
+    """Return the next estimate of the root in a bracket: the secant estimate or the midpoint."""
     low, high, below, above = ends[LEFT], ends[RIGHT], ends[AT_LEFT], ends[AT_RIGHT]
     x = (low * above - high * below) / (above - below)
     return x if low < x < high else 0.5 * (low + high)
 
 
 @merged
-def narrow(ends: Any, x: float, value: float) -> None:
+def narrow_bracket(ends: Any, x: float, value: float) -> None:
     """Replace the end of the bracket whose value has the same sign by (x, value)."""
     if value * ends[AT_RIGHT] > 0.0:
         ends[RIGHT], ends[AT_RIGHT] = x, value
@@ -59,74 +61,74 @@ def narrow(ends: Any, x: float, value: float) -> None:
 PARTS = 4
 """Number of parts of a step at whose ends indicators are evaluated."""
 PROBE_FRACTION = 1e-3
-"""Distance from an end of the step, as a share of the step, over which the inward slope of d is measured."""
+"""Distance from an end of the step, as a fraction of the step, over which the inward slope of d is measured."""
 AT_BEGIN, AT_END, ROWS = PARTS + 1, PARTS + 2, PARTS + 3
 """Additional rows of the table: next to the beginning and the end of the step; number of rows."""
 MARGIN = 2.0
 """Safety factor on the steepest observed slope of d."""
 GOLDEN = 0.6180339887498949
 NARROWEST_FRACTION = 1e-9
-"""Share of a step below which the search for a minimum stops."""
+"""Fraction of a step below which the search for a minimum stops."""
 NEVER = 2.0
 """Value of θ for no sign change."""
 
 
 @native
-def indicators_within(state: int, theta: float, out: Any) -> None:
+def compute_indicators_within(state: int, theta: float, out: Any) -> None:
     """Compute all indicators at t + θ h of the step taken, without projection."""
     w = load_state(state)
     projected = w.projected
     w.projected = 0
     call_entry(w.within_of, state, theta, address_of(w.failed), 0)
     w.projected = projected
-    looked(state, w.time + theta * w.taken, w.failed, out)
+    compute_watched_indicators(state, w.time + theta * w.taken, w.failed, out)
 
 
 @native
 def tabulate_indicators(state: int, table: Any) -> None:
-    """Tabulate all indicators at the part boundaries of the step taken and next to its ends, into table (ROWS count,),
-    row by row."""
+    """Tabulate all indicators at the boundaries of the parts of the step taken and next to its ends, into table (ROWS
+    count,), row by row."""
     w = load_state(state)
     count = w.events.shape[1]
-    looked(state, w.time, w.y, table[:count])
+    compute_watched_indicators(state, w.time, w.y, table[:count])
     for part in range(1, PARTS + 1):
-        indicators_within(state, part / PARTS, table[part * count : (part + 1) * count])
-    indicators_within(state, PROBE_FRACTION, table[AT_BEGIN * count : (AT_BEGIN + 1) * count])
-    indicators_within(state, 1.0 - PROBE_FRACTION, table[AT_END * count : (AT_END + 1) * count])
+        compute_indicators_within(state, part / PARTS, table[part * count : (part + 1) * count])
+    compute_indicators_within(state, PROBE_FRACTION, table[AT_BEGIN * count : (AT_BEGIN + 1) * count])
+    compute_indicators_within(state, 1.0 - PROBE_FRACTION, table[AT_END * count : (AT_END + 1) * count])
 
 
 @native
-def signed_distance(state: int, k: int, side: float, theta: float) -> float:
-    """Return d, the signed value of indicator k on its side, at θ."""
+def signed_indicator(state: int, k: int, side: float, theta: float) -> float:
+    """Return d at θ: the value of indicator k, signed so that it is positive on its present side."""
     g = load_state(state).events[VALUE]
-    indicators_within(state, theta, g)
+    compute_indicators_within(state, theta, g)
     return side * g[k]
 
 
 @native
-def sign_change_root(state: int, k: int, low: float, high: float, below: float, above: float) -> float:
+def find_sign_change_root(state: int, k: int, low: float, high: float, below: float, above: float) -> float:
     """Return θ at which indicator k changes its sign, just after the root."""
     w = load_state(state)
     g, ends = w.events[VALUE], scratch(ENDS)
-    bracket(ends, low, high, below, above)
+    begin_bracket(ends, low, high, below, above)
     for _ in range(MOST_ROUNDS):
         if ends[RIGHT] - ends[LEFT] < 1e-13:
             break
-        theta = between(ends)
-        indicators_within(state, theta, g)
+        theta = estimate_root(ends)
+        compute_indicators_within(state, theta, g)
         if g[k] == 0.0 or (g[k] * ends[AT_RIGHT] > 0.0 and abs(theta - ends[RIGHT]) < 1e-13):
             return theta
-        narrow(ends, theta, g[k])
+        narrow_bracket(ends, theta, g[k])
     return ends[RIGHT]
 
 
 @native
-def search_below(state: int, k: int, side: float, low: float, high: float, slope: float, depth: float) -> float:
-    """Return θ between low and high at which d is below −depth, NEVER if its minimum there is not that low; slope: the
-    steepest change of d seen per step."""
+def search_minimum_below(state: int, k: int, side: float, low: float, high: float, slope: float, depth: float) -> float:
+    """Return θ between low and high at which d is below −depth; NEVER if its minimum there is not that low. slope:
+    steepest change of d observed, per step."""
     first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_first = signed_distance(state, k, side, first)
-    at_second = signed_distance(state, k, side, second)
+    at_first = signed_indicator(state, k, side, first)
+    at_second = signed_indicator(state, k, side, second)
     while True:
         if at_first < -depth:
             return first
@@ -138,15 +140,15 @@ def search_below(state: int, k: int, side: float, low: float, high: float, slope
         if at_first <= at_second:
             high, second, at_second = second, first, at_first
             first = high - GOLDEN * (high - low)
-            at_first = signed_distance(state, k, side, first)
+            at_first = signed_indicator(state, k, side, first)
         else:
             low, first, at_first = first, second, at_second
             second = low + GOLDEN * (high - low)
-            at_second = signed_distance(state, k, side, second)
+            at_second = signed_indicator(state, k, side, second)
 
 
 @native
-def largest_size(state: int, k: int, table: Any) -> float:
+def largest_magnitude(state: int, k: int, table: Any) -> float:
     """Return the largest magnitude of indicator k at the part boundaries."""
     count, size = load_state(state).events.shape[1], 0.0
     for part in range(PARTS + 1):
@@ -155,32 +157,33 @@ def largest_size(state: int, k: int, table: Any) -> float:
 
 
 @native
-def find_dip(state: int, k: int, side: float, part: int, table: Any) -> float:
-    """Return θ at which d, positive at both ends of a part, is negative in it or next to it; NEVER if there is none."""
+def find_hidden_change(state: int, k: int, side: float, part: int, table: Any) -> float:
+    """Return θ at which d is negative within a part or next to it, although d is positive at both ends of the part;
+    NEVER if there is none."""
     w = load_state(state)
     count = w.events.shape[1]
     a, b = side * table[part * count + k], side * table[(part + 1) * count + k]
-    depth = w.rtol * largest_size(state, k, table)
+    depth = w.rtol * largest_magnitude(state, k, table)
     if a < 0.0:
         return NEVER
     if part == 0 and b > a:
         slope = (a - side * table[AT_BEGIN * count + k] - depth) / PROBE_FRACTION
         if MARGIN * slope > a * PARTS:
-            return search_below(state, k, side, 0.0, 1.0 / PARTS, slope, depth)
+            return search_minimum_below(state, k, side, 0.0, 1.0 / PARTS, slope, depth)
     if part == PARTS - 1:
         slope = (b - side * table[AT_END * count + k] - depth) / PROBE_FRACTION
         if a > b and MARGIN * slope > b * PARTS:
-            return search_below(state, k, side, part / PARTS, 1.0, slope, depth)
+            return search_minimum_below(state, k, side, part / PARTS, 1.0, slope, depth)
         return NEVER
     c = side * table[(part + 2) * count + k]
     steepest = max(a - b, c - b)
     if b <= a and b <= c and c >= 0.0 and MARGIN * steepest > b:
-        return search_below(state, k, side, part / PARTS, (part + 2) / PARTS, steepest * PARTS, depth)
+        return search_minimum_below(state, k, side, part / PARTS, (part + 2) / PARTS, steepest * PARTS, depth)
     return NEVER
 
 
 @native
-def first_sign_change(state: int, k: int, side: float, table: Any) -> float:
+def find_first_sign_change(state: int, k: int, side: float, table: Any) -> float:
     """Return the first θ at which indicator k has left its side, NEVER if it stays. An indicator that is on the other
     side from the beginning by more than rounding error changes at the beginning."""
     count = load_state(state).events.shape[1]
@@ -189,33 +192,35 @@ def first_sign_change(state: int, k: int, side: float, table: Any) -> float:
         if side * high < 0.0 and side * low < 0.0:
             return part / PARTS
         if side * high < 0.0:
-            return sign_change_root(state, k, part / PARTS, (part + 1) / PARTS, low, high)
-        inside = find_dip(state, k, side, part, table)
+            return find_sign_change_root(state, k, part / PARTS, (part + 1) / PARTS, low, high)
+        inside = find_hidden_change(state, k, side, part, table)
         if inside < NEVER:
-            return sign_change_root(state, k, part / PARTS, inside, low, side * signed_distance(state, k, side, inside))
+            return find_sign_change_root(
+                state, k, part / PARTS, inside, low, side * signed_indicator(state, k, side, inside)
+            )
     return NEVER
 
 
 @native
-def earlier_sign_change(state: int, sides: Any, k: int, theta: float, table: Any) -> Any:
+def find_earlier_sign_change(state: int, sides: Any, k: int, theta: float, table: Any) -> Any:
     """Return (j, θ) of an indicator that has left its side by the time that k does; (−1, θ) if there is none."""
     w = load_state(state)
     count, g = w.events.shape[1], w.events[VALUE]
     part = min(int(theta * PARTS), PARTS - 1)
     begin = part / PARTS
-    indicators_within(state, theta, g)
+    compute_indicators_within(state, theta, g)
     for j in range(count):
         low, high = table[part * count + j], g[j]
         if j != k and sides[j] * high < 0.0 and sides[j] * low >= 0.0 and begin < theta:
-            found = sign_change_root(state, j, begin, theta, low, high)
+            found = find_sign_change_root(state, j, begin, theta, low, high)
             if found < theta:
                 return j, found
-            indicators_within(state, theta, g)
+            compute_indicators_within(state, theta, g)
     return -1, theta
 
 
 @native
-def earliest_turn(state: int, sides: Any) -> Any:
+def find_earliest_sign_change(state: int, sides: Any) -> Any:
     """Return (k, θ) of the first sign change in the step taken, given the side of each indicator at its beginning (0:
     ignored); (−1, NEVER) if there is none. LOW and HIGH of `events` then give how fast k changes."""
     w = load_state(state)
@@ -225,13 +230,13 @@ def earliest_turn(state: int, sides: Any) -> Any:
     which, first = -1, NEVER
     for k in range(count):
         if sides[k] != 0.0:
-            theta = first_sign_change(state, k, sides[k], table)
+            theta = find_first_sign_change(state, k, sides[k], table)
             if theta < first:
                 which, first = k, theta
     for _ in range(count):
         j, theta = -1, first
         if which >= 0 and first > 0.0:
-            j, theta = earlier_sign_change(state, sides, which, first, table)
+            j, theta = find_earlier_sign_change(state, sides, which, first, table)
         if j < 0:
             break
         which, first = j, theta

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.equations.admissible_forces import eliminate
-from core.simulation.equations.event_indicators import indicators, set_modes
+from core.simulation.equations.admissible_forces import solve_by_elimination
+from core.simulation.equations.event_indicators import evaluate_indicators, set_modes
 from core.simulation.equations.system import (
-    copy,
+    copy_array,
 )
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch, view
@@ -31,7 +31,7 @@ MODE, LOW, HIGH, VALUE, SHARE, ROWS = range(6)
 SLIDES = 2.0
 """Value of a mode variable while the machine slides on its surface."""
 DIFFERENCE_FRACTION = 1e-6
-"""Share of a step used as the increment for rates of indicators."""
+"""Fraction of a step used as the increment for rates of indicators."""
 
 
 @native
@@ -43,28 +43,28 @@ def indicator_rates(state: int, t: float, y: Any, f: Any, out: Any) -> None:
     point, before = scratch(n), scratch(len(out))
     for j in range(n):
         point[j] = y[j] - h * f[j]
-    indicators(place, t - h, point, before)
+    evaluate_indicators(place, t - h, point, before)
     for j in range(n):
         point[j] = y[j] + h * f[j]
-    indicators(place, t + h, point, out)
+    evaluate_indicators(place, t + h, point, out)
     for k in range(len(out)):
         out[k] = (out[k] - before[k]) / (2.0 * h)
 
 
 @native
-def one_sided_derivative(state: int, t: float, y: Any, which: int, out: Any) -> Any:
-    """Compute f with the modes of all sliding surfaces at −1, but mode `which` at +1 (−1: none)."""
+def one_sided_derivative(state: int, t: float, y: Any, surface: int, out: Any) -> Any:
+    """Compute f with the modes of all sliding surfaces at −1, but mode `surface` at +1 (−1: none)."""
     w = load_state(state)
     modes = scratch(w.events.shape[1])
     for k in range(len(modes)):
         x = w.events[MODE, k]
-        modes[k] = (1.0 if k == which else -1.0) if x == SLIDES else x
+        modes[k] = (1.0 if k == surface else -1.0) if x == SLIDES else x
     set_modes(w.system, modes)
     return call_entry(w.derivative, w.system, t, address_of(y), address_of(out))
 
 
 @native
-def slide_on_surfaces(state: int, t: float, y: Any, out: Any) -> Any:
+def compute_sliding_derivative(state: int, t: float, y: Any, out: Any) -> Any:
     """Compute ẏ for sliding on the surfaces into out, and α into its row."""
     w = load_state(state)
     n, count, along = len(w.y), w.events.shape[1], scratch(w.events.shape[1])
@@ -89,7 +89,7 @@ def slide_on_surfaces(state: int, t: float, y: Any, out: Any) -> Any:
                     D[row * surfaces + at] = rate[j] - along[j]
                     row += 1
             at += 1
-    eliminate(D, share, surfaces)
+    solve_by_elimination(D, share, surfaces)
     at = 0
     for k in range(count):
         if w.events[MODE, k] == SLIDES:
@@ -101,7 +101,7 @@ def slide_on_surfaces(state: int, t: float, y: Any, out: Any) -> Any:
         for k in range(surfaces):
             f += share[k] * (rows[k * n + j] - out[j])
         rows[j] = f
-    copy(rows[:n], out)
+    copy_array(rows[:n], out)
     total = 0.0
     for j in range(n):
         total += out[j] * 0.0
@@ -112,25 +112,25 @@ def slide_on_surfaces(state: int, t: float, y: Any, out: Any) -> Any:
 def sliding_entry(state: int, t: float, first: int, second: int) -> int:
     """Compute ẏ for sliding on the surfaces into `second` (n,) at the state `first` (n,)."""
     n = len(load_state(state).y)
-    happened: int = slide_on_surfaces(state, t, view(first, n), view(second, n))
+    happened: int = compute_sliding_derivative(state, t, view(first, n), view(second, n))
     return happened
 
 
 @native
-def looked(state: int, t: float, y: Any, out: Any) -> None:
-    """Compute the indicators to be watched into out: for sliding surfaces the distance of α from 0 and 1."""
+def compute_watched_indicators(state: int, t: float, y: Any, out: Any) -> None:
+    """Compute the indicators to be monitored into out; for a sliding surface, the distance of α from 0 and 1."""
     w = load_state(state)
-    indicators(w.system, t, y, out)
+    evaluate_indicators(w.system, t, y, out)
     if w.sliding > 0:
-        slide_on_surfaces(state, t, y, scratch(len(w.y)))
+        compute_sliding_derivative(state, t, y, scratch(len(w.y)))
         for k in range(len(out)):
             if w.events[MODE, k] == SLIDES:
                 out[k] = min(w.events[SHARE, k], 1.0 - w.events[SHARE, k])
 
 
 @native
-def leave(state: int, k: int) -> None:
-    """Switch mode k to its other side; when leaving a sliding surface, to the side indicated by α."""
+def leave_surface(state: int, k: int) -> None:
+    """Switch mode k to its other side; when a sliding surface is left, to the side that α indicates."""
     w = load_state(state)
     if w.events[MODE, k] == SLIDES:
         w.events[MODE, k] = 1.0 if w.events[SHARE, k] > 0.5 else -1.0

@@ -1,2 +1,2 @@
-"""Compiler for the simulation loops: the Python subset they are written in, ahead-of-time compilation through LLVM,
-loading and calling."""
+"""Compiler of the simulation loops: the Python subset in which they are written, ahead-of-time compilation through
+LLVM, loading and calling."""

@@ -20,8 +20,8 @@ from core.simulation.machine_code.value_types import INT, SCALARS, Type
 LEVEL = 3
 """LLVM optimisation level: level 2 compiles in two thirds of the time, and runs take 2 to 5 % longer."""
 FEW_PASSES = ("sroa", "instruction_combine", "simplify_cfg", "global_dead_code_eliminate", "strip_dead_prototype")
-"""LLVM passes of code that is waited for: they take a thirtieth of the time, and code generation becomes quicker by
-them. Results have the same bits; nothing is inlined, so that runs take up to twice as long."""
+"""LLVM passes used while a caller waits for the code: they take a thirtieth of the time and speed up code generation.
+Results are identical bit by bit; nothing is inlined, so that runs take up to twice as long."""
 ATTRIBUTES = {"native": "nounwind", "merged": "nounwind alwaysinline", "inserted": "nounwind alwaysinline"}
 """LLVM attributes of functions, by their decorator."""
 LIBRARY_NAMES = {f"llvm.{name}.f64": name for name in INTRINSICS if name not in ("fabs", "copysign")}
@@ -36,24 +36,24 @@ class Compilable(Protocol):
     """Argument types, "int" or "float" each."""
 
 
-class Translated:
+class TranslatedFunction:
     """A function translated to LLVM IR for given argument types."""
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Type, ...], mark: str) -> None:
         self.arguments = arguments
         self.name = f"{function.__module__}.{function.__name__}({','.join(map(str, arguments))})"
-        written = Translation(function, arguments, translated)
+        written = Translation(function, arguments, find_translation)
         assert written.result is not None
         self.result: Type = written.result
         self.text = written.text(self.name, ATTRIBUTES[mark])
-        self.called = [each for each in dict.fromkeys(written.called) if isinstance(each, Translated)]
+        self.called = [each for each in dict.fromkeys(written.called) if isinstance(each, TranslatedFunction)]
 
 
-_translated: dict[tuple[Callable[..., Any], tuple[Type, ...]], Translated | None] = {}
+_translated: dict[tuple[Callable[..., Any], tuple[Type, ...]], TranslatedFunction | None] = {}
 """Functions translated in this process; None: translation in progress."""
 
 
-def translated(function: Callable[..., Any], arguments: tuple[Type, ...], mark: str = "") -> Translated:
+def find_translation(function: Callable[..., Any], arguments: tuple[Type, ...], mark: str = "") -> TranslatedFunction:
     """Return the translation of a function for these argument types, from the cache or made now.
 
     Raises LanguageError, also of a function that calls itself: it would need a stack of unknown depth.
@@ -68,18 +68,18 @@ def translated(function: Callable[..., Any], arguments: tuple[Type, ...], mark: 
         return known
     _translated[key] = None
     try:
-        made = _translated[key] = Translated(function, arguments, mark or language.marks[function])
+        made = _translated[key] = TranslatedFunction(function, arguments, mark or language.marks[function])
     finally:
         if _translated[key] is None:
             del _translated[key]
     return made
 
 
-def text_of(entry: Compilable) -> str:
+def build_ir(entry: Compilable) -> str:
     """Return the LLVM IR of an entry point with all functions that it calls; the function to be called from C is
     `entry`. The first line gives the optimisation settings."""
     types = tuple(SCALARS[each] for each in entry.arguments)
-    first = translated(entry.function, types, "native")
+    first = find_translation(entry.function, types, "native")
     reached = [first]
     for each in reached:
         reached += [called for called in each.called if called not in reached]
@@ -91,12 +91,12 @@ def text_of(entry: Compilable) -> str:
     return "\n\n".join([f"; level {LEVEL}", DECLARATIONS, *(each.text for each in reversed(reached)), around])
 
 
-def compiled(entry: Compilable, quickly: bool = False) -> tuple[bytes, list[str]]:
+def compile_entry(entry: Compilable, quickly: bool = False) -> tuple[bytes, list[str]]:
     """Return (bitcode, names of the C library functions it may call) of an entry point. Raises LanguageError.
 
     quickly : only with `FEW_PASSES`
     """
-    module = llvm.parse_assembly(text_of(entry))
+    module = llvm.parse_assembly(build_ir(entry))
     module.verify()
     _optimise_module(module, quickly)
     for k, each in enumerate(module.functions):

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from core.codegen.object_code import Library
+    from core.codegen.object_code import LoadedLibrary
 
 NUMBERS: dict[str, Any] = {"int": ctypes.c_int64, "float": ctypes.c_double}
 """Allowed argument types: integers, addresses and floats."""
 _once = threading.Lock()
-"""Lock that lets one thread at a time load an entry point: of two threads loading it at once, one would keep an address
-that the other has discarded."""
+"""Lock that lets one thread at a time load an entry point. Without it, of two threads that load it at once, one would
+keep an address that the other has discarded."""
 _FOLDER = __package__.rpartition(".")[0]
 
 
@@ -31,7 +31,7 @@ class Entry:
         self.name = f"{function.__module__.removeprefix(f'{_FOLDER}.')}.{function.__name__}"
         *self.arguments, result = (str(getattr(each, "__name__", each)) for each in function.__annotations__.values())
         assert result == "int", self.name
-        self._loaded: list[Library] = []
+        self._loaded: list[LoadedLibrary] = []
         self._is_final = False
         self._address = 0
         self._call: Any = None
@@ -54,9 +54,9 @@ class Entry:
         from core.simulation.machine_code import supply
 
         with _once:
-            if self._is_final or (self._address and not supply.AHEAD.has_made(self.name)):
+            if self._is_final or (self._address and not supply.AHEAD.has_compiled(self.name)):
                 return
-            library, is_final = supply.loaded(self.name)
+            library, is_final = supply.load_code(self.name)
             self._loaded.append(library)
             address = library.address("entry")
             kinds = [NUMBERS[each] for each in self.arguments]
@@ -65,7 +65,7 @@ class Entry:
 
     @property
     def call(self) -> Any:
-        """Return the raw C function for frequent callers, without Python overhead."""
+        """Return the C function itself, without Python overhead, for callers that call it often."""
         if not self._is_final:
             self._load_code()
         return self._call

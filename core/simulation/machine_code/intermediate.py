@@ -31,7 +31,7 @@ _HASH = 32
 _ROOM = __package__.rpartition(".")[0]
 _CORE = _ROOM.rpartition(".")[0]
 _PLACE = Path(__file__).parents[2]
-"""Names and folder of the rooms whose sources are hashed: `core.simulation` and `core.numerics`."""
+"""Package names and folder of the packages whose sources are hashed: `core.simulation` and `core.numerics`."""
 _IMPORTED = re.compile(
     rf"^from {re.escape(_CORE)}(\.(?:simulation|numerics)\b[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE
 )
@@ -42,7 +42,7 @@ _COMPILER = ("compiler", "translation", "arrays", "llvm_writer", "value_types")
 """Modules that determine the compiled result."""
 
 
-class Code(NamedTuple):
+class StoredCode(NamedTuple):
     """Bitcode of an entry point with its metadata."""
 
     bitcode: bytes
@@ -67,7 +67,7 @@ def installed_llvmlite_version() -> str:
     return version("llvmlite")
 
 
-def entries() -> list[str]:
+def entry_point_names() -> list[str]:
     """Return the names of all entry points, such as "methods.radau.step_entry"; in an installation without sources, of
     those with stored bitcode."""
     folder = Path(__file__).parents[1]
@@ -82,19 +82,19 @@ def entries() -> list[str]:
 # ------------------------------------------------------------------------------- files
 
 
-def places() -> Iterator[Path]:
+def bitcode_folders() -> Iterator[Path]:
     """Yield the folders in which bitcode may be stored, in order of preference."""
     yield FOLDER
     from core.codegen import object_cache
 
-    if (cached := object_cache.folder()) is not None:
+    if (cached := object_cache.cache_folder()) is not None:
         yield cached / _CACHED
 
 
-def writable_place() -> Path:
+def writable_folder() -> Path:
     """Return the first writable bitcode folder, created if necessary. Raises OSError if there is none."""
     reason: OSError | None = None
-    for place in places():
+    for place in bitcode_folders():
         try:
             place.mkdir(exist_ok=True)
             if os.access(place, os.W_OK):
@@ -104,11 +104,11 @@ def writable_place() -> Path:
     raise reason or PermissionError(f"{FOLDER} is not writable")
 
 
-def stored(name: str) -> Code:
+def find_stored_code(name: str) -> StoredCode:
     """Return the stored bitcode of an entry point, even if outdated. Raises UnusableCode with the reason from the first
     folder."""
     reason: UnusableCode | None = None
-    for place in places():
+    for place in bitcode_folders():
         try:
             return _read_stored(place / f"{name}{FINAL}")
         except UnusableCode as error:
@@ -116,7 +116,7 @@ def stored(name: str) -> Code:
     raise reason or UnusableCode("is missing")
 
 
-def _read_stored(path: Path) -> Code:
+def _read_stored(path: Path) -> StoredCode:
     try:
         data = path.read_bytes()
     except OSError:
@@ -126,7 +126,7 @@ def _read_stored(path: Path) -> Code:
         raise UnusableCode("is damaged")
     facts, _, bitcode = body.partition(b"\n")
     try:
-        code = Code(bitcode, **json.loads(facts))
+        code = StoredCode(bitcode, **json.loads(facts))
     except (TypeError, ValueError):
         raise UnusableCode("was written by another version of Kinetostat") from None
     if code.llvm > list(llvm.llvm_version_info):
@@ -135,10 +135,10 @@ def _read_stored(path: Path) -> Code:
     return code
 
 
-def read(name: str, ending: str = FINAL) -> Code:
+def read(name: str, ending: str = FINAL) -> StoredCode:
     """Return the stored bitcode of an entry point if it is up to date. Raises UnusableCode otherwise."""
     reason: UnusableCode | None = None
-    for place in places():
+    for place in bitcode_folders():
         try:
             code = _read_stored(place / f"{name}{ending}")
             if is_current_code(name, code):
@@ -149,17 +149,17 @@ def read(name: str, ending: str = FINAL) -> Code:
     raise reason or UnusableCode("is missing")
 
 
-def is_current_code(name: str, code: Code) -> bool:
+def is_current_code(name: str, code: StoredCode) -> bool:
     """Return True if the bitcode was compiled from the present sources, or if there are no sources here."""
-    return code.sources == (sources_of(name.rpartition(".")[0]) or code.sources)
+    return code.sources == (hash_sources(name.rpartition(".")[0]) or code.sources)
 
 
-def write(name: str, code: Code, ending: str = FINAL) -> None:
+def write_code(name: str, code: StoredCode, ending: str = FINAL) -> None:
     """Store bitcode in an atomic write; optimised bitcode replaces that compiled quickly. Raises OSError."""
     facts = code._asdict()
     body = facts.pop("bitcode")
     body = json.dumps(facts, sort_keys=True).encode() + b"\n" + body
-    place = writable_place()
+    place = writable_folder()
     handle, temporary = tempfile.mkstemp(dir=place, suffix=".part")
     with os.fdopen(handle, "wb") as file:
         file.write(hashlib.sha256(body).digest() + body)
@@ -169,8 +169,8 @@ def write(name: str, code: Code, ending: str = FINAL) -> None:
         (place / f"{name}{QUICK}").unlink(missing_ok=True)
 
 
-def unfit(names: Sequence[str]) -> dict[str, str]:
-    """Return those of these entry points whose bitcode is missing, damaged or outdated, with the reason."""
+def find_unusable_code(names: Sequence[str]) -> dict[str, str]:
+    """Return, with the reason, those of these entry points whose bitcode is missing, damaged or outdated."""
     found = {}
     for name in names:
         try:
@@ -184,15 +184,15 @@ def unfit(names: Sequence[str]) -> dict[str, str]:
 
 
 @cache
-def sources_of(module: str) -> str:
+def hash_sources(module: str) -> str:
     """Return a hash of a module of `core.simulation`, of the modules that it imports, and of the compiler; empty in an
     installation without sources. The hash is the same before and after installation."""
     texts = _source_files(module)
     return hashlib.sha256(b"\0".join(map(_normalised_source, texts))).hexdigest() if texts else ""
 
 
-def changed_since(module: str, time: float) -> bool:
-    """Return True if a source file that determines the entry points of a module was written after a time (s)."""
+def sources_changed_since(module: str, time: float) -> bool:
+    """Return True if any source file on which a module's entry points depend was changed after a time (s)."""
     return any(path.stat().st_mtime >= time for path in _source_files(module))
 
 
@@ -233,7 +233,7 @@ def _module_files(module: str, names: Sequence[str]) -> list[Path]:
 
 def clear_source_hashes() -> None:
     """Clear the cache of source hashes, since the sources may have changed."""
-    for function in (sources_of, _imported_files, _normalised_source):
+    for function in (hash_sources, _imported_files, _normalised_source):
         function.cache_clear()
 
 
@@ -241,15 +241,15 @@ def clear_source_hashes() -> None:
 
 
 @contextlib.contextmanager
-def making(name: str) -> Iterator[None]:
-    """Context that locks an entry point against compilation by other processes; without file locks it may be compiled
-    twice, with the same result."""
+def lock_while_compiling(name: str) -> Iterator[None]:
+    """Context that locks an entry point so that no other process compiles it meanwhile; without file locks it may be
+    compiled twice, with the same result."""
     if os.name != "posix":
         yield
         return
     import fcntl
 
-    handle = os.open(writable_place() / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    handle = os.open(writable_folder() / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
     place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
     try:
         fcntl.lockf(handle, fcntl.LOCK_EX, 1, place)

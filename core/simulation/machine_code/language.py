@@ -20,7 +20,8 @@ from core.simulation.machine_code.records import AnyRecord, Array, array_at
 Function = TypeVar("Function", bound=Callable[..., Any])
 Mark = Literal["native", "merged", "inserted"]
 BEGAN = time.time()
-"""s: time before any function in this language was imported; texts written since may not be those imported."""
+"""s: time before any function in this language was imported; source files changed later may differ from the imported
+code."""
 marks: dict[Callable[..., Any], Mark] = {}
 loaders: dict[Callable[[int], Any], type[Any]] = {}
 """Functions known to the compiler; those made by `loader` with the record type that they load."""
@@ -48,8 +49,8 @@ def inserted(function: Function) -> Function:
 def loader(kind: type[AnyRecord]) -> Callable[[int], AnyRecord]:
     """Return the function that gives access to a record at an address."""
 
-    def load(place: int) -> AnyRecord:
-        return kind.at(place)
+    def load(address: int) -> AnyRecord:
+        return kind.at(address)
 
     loaders[load] = kind
     return load

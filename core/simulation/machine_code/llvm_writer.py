@@ -18,7 +18,7 @@ from core.simulation.machine_code.value_types import (
     TupleType,
     Type,
     Value,
-    constant,
+    constant_value,
 )
 
 NUMBERS: dict[type[ast.operator], tuple[str, str]] = {
@@ -56,7 +56,7 @@ DECLARATIONS = "\n".join(
 LARGEST_UNROLLED_POWER = 8
 
 
-class Writer:
+class IrWriter:
     """Builder of the LLVM IR of one function body."""
 
     def __init__(self) -> None:
@@ -68,14 +68,14 @@ class Writer:
 
     # ---------------------------------------------------------------------------- text
 
-    def new(self, name: str = "v") -> str:
+    def new_name(self, name: str = "v") -> str:
         """Return an unused name."""
         self._count += 1
         return f"%{name}.{self._count}"
 
-    def result(self, kind: Type, instruction: str) -> Value:
+    def write_result(self, kind: Type, instruction: str) -> Value:
         """Write an instruction and name its result."""
-        name = self.new()
+        name = self.new_name()
         self.lines.append(f"  {name} = {instruction}")
         return Value(kind, name)
 
@@ -85,7 +85,7 @@ class Writer:
 
     def label(self, name: str) -> str:
         """Return the name of a block to be begun later."""
-        return self.new(name)[1:]
+        return self.new_name(name)[1:]
 
     def begin(self, label: str) -> None:
         """Begin a basic block; an unfinished previous block continues into it."""
@@ -99,40 +99,40 @@ class Writer:
             self.write(f"br label %{label}")
             self.ended = True
 
-    def branch(self, condition: Value, then: str, other: str) -> None:
+    def branch(self, condition: Value, then: str, otherwise: str) -> None:
         """End the block with a conditional branch."""
-        self.write(f"br {condition}, label %{then}, label %{other}")
+        self.write(f"br {condition}, label %{then}, label %{otherwise}")
         self.ended = True
 
-    def variable(self, kind: Type, name: str = "t", count: int = 1) -> str:
+    def allocate_variable(self, kind: Type, name: str = "t", count: int = 1) -> str:
         """Allocate stack memory for `count` values, for the whole function."""
-        place = self.new(name)
+        place = self.new_name(name)
         self.allocations.append(f"  {place} = alloca {kind.llvm}, i64 {count}")
         return place
 
-    def load(self, kind: Type, place: str, fixed: bool = False) -> Value:
+    def load(self, kind: Type, address: str, constant: bool = False) -> Value:
         """Load a value from memory; fixed: the value is constant while machine code runs."""
-        return self.result(kind, f"load {kind.llvm}, ptr {place}{', !invariant.load !0' * fixed}")
+        return self.write_result(kind, f"load {kind.llvm}, ptr {address}{', !invariant.load !0' * constant}")
 
-    def store(self, value: Value, place: str) -> None:
+    def store(self, value: Value, address: str) -> None:
         """Store a value in memory."""
-        self.write(f"store {value}, ptr {place}")
+        self.write(f"store {value}, ptr {address}")
 
     def part(self, value: Value, k: int, kind: Type) -> Value:
         """Extract a component of an array descriptor, a tuple or a complex number."""
-        return self.result(kind, f"extractvalue {value}, {k}")
+        return self.write_result(kind, f"extractvalue {value}, {k}")
 
-    def structure(self, kind: Type, parts: Sequence[Value]) -> Value:
+    def build_structure(self, kind: Type, parts: Sequence[Value]) -> Value:
         """Build a value from its components."""
         made = Value(kind, "undef")
         for k, part in enumerate(parts):
-            made = self.result(kind, f"insertvalue {made}, {part}, {k}")
+            made = self.write_result(kind, f"insertvalue {made}, {part}, {k}")
         return made
 
     # ---------------------------------------------------------------------------- conversions
 
-    def converted(self, value: Value, kind: Type) -> Value:
-        """Convert a value to another type. Raises TypeError if the conversion loses information."""
+    def convert(self, value: Value, kind: Type) -> Value:
+        """Convert a value to another type. Raises TypeError if information would be lost."""
         if value.type == kind:
             return value
         if (
@@ -141,57 +141,57 @@ class Writer:
             and len(kind.parts) == len(value.type.parts)
         ):
             parts = [self.part(value, k, part) for k, part in enumerate(value.type.parts)]
-            return self.structure(
-                kind, [self.converted(part, wanted) for part, wanted in zip(parts, kind.parts, strict=True)]
+            return self.build_structure(
+                kind, [self.convert(part, wanted) for part, wanted in zip(parts, kind.parts, strict=True)]
             )
         given = value.type
         if not (isinstance(kind, Scalar) and isinstance(given, Scalar) and min(kind.rank, given.rank) >= 0):
             raise TypeError(f"a value of type {given} is given where {kind} is required")
         if kind is INT and given is BOOL:
-            return self.result(INT, f"zext {value} to i64")
+            return self.write_result(INT, f"zext {value} to i64")
         if kind is FLOAT and given in (BOOL, INT):
-            return self.result(FLOAT, f"{'uitofp' if given is BOOL else 'sitofp'} {value} to double")
+            return self.write_result(FLOAT, f"{'uitofp' if given is BOOL else 'sitofp'} {value} to double")
         if kind is COMPLEX and given.rank < COMPLEX.rank:
-            return self.structure(COMPLEX, [self.converted(value, FLOAT), constant(0.0)])
+            return self.build_structure(COMPLEX, [self.convert(value, FLOAT), constant_value(0.0)])
         if kind is BOOL:
-            return self.truth(value)
+            return self.truth_value(value)
         raise TypeError(f"a value of type {given} is given where {kind} is required")
 
-    def truncated(self, value: Value) -> Value:
+    def truncate(self, value: Value) -> Value:
         """Return the value of `int(value)`."""
         if value.type is FLOAT:
-            return self.result(INT, f"fptosi {value} to i64")
-        return self.converted(value, INT)
+            return self.write_result(INT, f"fptosi {value} to i64")
+        return self.convert(value, INT)
 
-    def truth(self, value: Value) -> Value:
+    def truth_value(self, value: Value) -> Value:
         """Return the value of `bool(value)`."""
         if value.type is BOOL:
             return value
         if value.type is INT:
-            return self.result(BOOL, f"icmp ne {value}, 0")
+            return self.write_result(BOOL, f"icmp ne {value}, 0")
         if value.type is FLOAT:
-            return self.result(BOOL, f"fcmp une {value}, 0.0")
+            return self.write_result(BOOL, f"fcmp une {value}, 0.0")
         raise TypeError(f"a value of type {value.type} cannot be a condition")
 
     # ---------------------------------------------------------------------------- arithmetic
 
-    def whole(self, instruction: str, a: Value, b: Value) -> Value:
-        """Write an integer instruction."""
-        return self.result(INT, f"{instruction} {a}, {b.text}")
+    def integer_operation(self, instruction: str, a: Value, b: Value) -> Value:
+        """Write an integer instruction and return its result."""
+        return self.write_result(INT, f"{instruction} {a}, {b.text}")
 
-    def real(self, instruction: str, a: Value, b: Value) -> Value:
-        """Write a floating-point instruction."""
-        return self.result(FLOAT, f"{instruction} {a}, {b.text}")
+    def float_operation(self, instruction: str, a: Value, b: Value) -> Value:
+        """Write a floating-point instruction and return its result."""
+        return self.write_result(FLOAT, f"{instruction} {a}, {b.text}")
 
     def function(self, name: str, *arguments: Value) -> Value:
         """Call a function of floats, an LLVM intrinsic or one of the C library."""
         full = name if name in LIBRARY else f"llvm.{name}.f64"
-        given = ", ".join(str(self.converted(each, FLOAT)) for each in arguments)
-        return self.result(FLOAT, f"call double @{full}({given})")
+        given = ", ".join(str(self.convert(each, FLOAT)) for each in arguments)
+        return self.write_result(FLOAT, f"call double @{full}({given})")
 
-    def choice(self, condition: Value, then: Value, other: Value) -> Value:
+    def select_value(self, condition: Value, then: Value, otherwise: Value) -> Value:
         """Select one of two evaluated values of the same type."""
-        return self.result(then.type, f"select {condition}, {then}, {other}")
+        return self.write_result(then.type, f"select {condition}, {then}, {otherwise}")
 
     def operation(self, operator: ast.operator, a: Value, b: Value) -> Value:
         """Return `a operator b`. Raises TypeError."""
@@ -202,27 +202,27 @@ class Writer:
             return self._power(a, b)
         if isinstance(operator, ast.Div) and common is INT:
             common = FLOAT
-        x, y = self.converted(a, common), self.converted(b, common)
+        x, y = self.convert(a, common), self.convert(b, common)
         if common is COMPLEX:
             return self._complex_operation(operator, x, y)
         if common is FLOAT and isinstance(operator, ast.Div):
-            return self.real("fdiv", x, y)
+            return self.float_operation("fdiv", x, y)
         if type(operator) in NUMBERS:
             on_whole, on_real = NUMBERS[type(operator)]
-            return self.whole(on_whole, x, y) if common is INT else self.real(on_real, x, y)
+            return self.integer_operation(on_whole, x, y) if common is INT else self.float_operation(on_real, x, y)
         if common is INT and isinstance(operator, ast.FloorDiv | ast.Mod):
             return self._floor_division(x, y, isinstance(operator, ast.Mod))
         raise TypeError(f"{type(operator).__name__} of {common} is not supported in compiled functions")
 
     def _floor_division(self, x: Value, y: Value, remainder: bool) -> Value:
         """Divide with rounding down; the remainder has the sign of the divisor, as in Python."""
-        rest = self.whole("srem", x, y)
-        differs = self.result(BOOL, f"icmp ne {rest}, 0")
-        opposite = self.result(BOOL, f"icmp slt {self.whole('xor', rest, y)}, 0")
-        below = self.result(BOOL, f"and {differs}, {opposite.text}")
+        rest = self.integer_operation("srem", x, y)
+        differs = self.write_result(BOOL, f"icmp ne {rest}, 0")
+        opposite = self.write_result(BOOL, f"icmp slt {self.integer_operation('xor', rest, y)}, 0")
+        below = self.write_result(BOOL, f"and {differs}, {opposite.text}")
         if remainder:
-            return self.whole("add", rest, self.choice(below, y, constant(0)))
-        return self.whole("sub", self.whole("sdiv", x, y), self.converted(below, INT))
+            return self.integer_operation("add", rest, self.select_value(below, y, constant_value(0)))
+        return self.integer_operation("sub", self.integer_operation("sdiv", x, y), self.convert(below, INT))
 
     def _power(self, a: Value, b: Value) -> Value:
         """Raise to a power; small constant integer exponents become products."""
@@ -245,48 +245,48 @@ class Writer:
         c, d = self.part(y, 0, FLOAT), self.part(y, 1, FLOAT)
         if isinstance(operator, ast.Add | ast.Sub):
             instruction = NUMBERS[type(operator)][1]
-            parts = [self.real(instruction, a, c), self.real(instruction, b, d)]
+            parts = [self.float_operation(instruction, a, c), self.float_operation(instruction, b, d)]
         elif isinstance(operator, ast.Mult):
             parts = [
-                self.real("fsub", self.real("fmul", a, c), self.real("fmul", b, d)),
-                self.real("fadd", self.real("fmul", a, d), self.real("fmul", b, c)),
+                self.float_operation("fsub", self.float_operation("fmul", a, c), self.float_operation("fmul", b, d)),
+                self.float_operation("fadd", self.float_operation("fmul", a, d), self.float_operation("fmul", b, c)),
             ]
         elif isinstance(operator, ast.Div):
-            parts = self._complex_quotient(a, b, c, d)
+            parts = self._divide_complex(a, b, c, d)
         else:
             raise TypeError(f"{type(operator).__name__} of complex numbers is not supported")
-        return self.structure(COMPLEX, parts)
+        return self.build_structure(COMPLEX, parts)
 
-    def _complex_quotient(self, a: Value, b: Value, c: Value, d: Value) -> list[Value]:
+    def _divide_complex(self, a: Value, b: Value, c: Value, d: Value) -> list[Value]:
         """Return (a + b i)/(c + d i) without overflow, scaled by the larger part of the divisor (Smith, Algorithm 116,
         1962)."""
-        real_leads = self.result(BOOL, f"fcmp oge {self.function('fabs', c)}, {self.function('fabs', d).text}")
-        large, small = self.choice(real_leads, c, d), self.choice(real_leads, d, c)
-        ratio = self.real("fdiv", small, large)
-        divisor = self.real("fadd", large, self.real("fmul", small, ratio))
-        first, second = self.choice(real_leads, a, b), self.choice(real_leads, b, a)
-        real = self.real("fadd", first, self.real("fmul", second, ratio))
-        imag = self.choice(
+        real_leads = self.write_result(BOOL, f"fcmp oge {self.function('fabs', c)}, {self.function('fabs', d).text}")
+        large, small = self.select_value(real_leads, c, d), self.select_value(real_leads, d, c)
+        ratio = self.float_operation("fdiv", small, large)
+        divisor = self.float_operation("fadd", large, self.float_operation("fmul", small, ratio))
+        first, second = self.select_value(real_leads, a, b), self.select_value(real_leads, b, a)
+        real = self.float_operation("fadd", first, self.float_operation("fmul", second, ratio))
+        imag = self.select_value(
             real_leads,
-            self.real("fsub", b, self.real("fmul", a, ratio)),
-            self.real("fsub", self.real("fmul", b, ratio), a),
+            self.float_operation("fsub", b, self.float_operation("fmul", a, ratio)),
+            self.float_operation("fsub", self.float_operation("fmul", b, ratio), a),
         )
-        return [self.real("fdiv", real, divisor), self.real("fdiv", imag, divisor)]
+        return [self.float_operation("fdiv", real, divisor), self.float_operation("fdiv", imag, divisor)]
 
-    def negative(self, value: Value) -> Value:
+    def negate(self, value: Value) -> Value:
         """Return `-value`."""
         if value.type is FLOAT:
-            return self.result(FLOAT, f"fneg {value}")
+            return self.write_result(FLOAT, f"fneg {value}")
         if value.type is COMPLEX:
-            return self.structure(COMPLEX, [self.negative(self.part(value, k, FLOAT)) for k in range(2)])
-        return self.whole("sub", constant(0), self.converted(value, INT))
+            return self.build_structure(COMPLEX, [self.negate(self.part(value, k, FLOAT)) for k in range(2)])
+        return self.integer_operation("sub", constant_value(0), self.convert(value, INT))
 
     def absolute(self, value: Value) -> Value:
         """Return `abs(value)`."""
         if value.type is FLOAT:
             return self.function("fabs", value)
-        number = self.converted(value, INT)
-        return self.choice(self.comparison(ast.Lt(), number, constant(0)), self.negative(number), number)
+        number = self.convert(value, INT)
+        return self.select_value(self.comparison(ast.Lt(), number, constant_value(0)), self.negate(number), number)
 
     def comparison(self, operator: ast.cmpop, a: Value, b: Value) -> Value:
         """Return the truth value of `a operator b`. Raises TypeError."""
@@ -295,7 +295,7 @@ class Writer:
         common = max(a.type, b.type, INT, key=lambda scalar: scalar.rank)
         if common is COMPLEX:
             raise TypeError("complex numbers cannot be ordered")
-        x, y = self.converted(a, common), self.converted(b, common)
+        x, y = self.convert(a, common), self.convert(b, common)
         on_whole, on_real = COMPARISONS[type(operator)]
         instruction = f"icmp {on_whole}" if common is INT else f"fcmp {on_real}"
-        return self.result(BOOL, f"{instruction} {x}, {y.text}")
+        return self.write_result(BOOL, f"{instruction} {x}, {y.text}")

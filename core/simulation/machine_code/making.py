@@ -19,37 +19,37 @@ from importlib import import_module
 
 import llvmlite.binding as llvm
 
-from core.apart.starting import Child
+from core.apart.starting import Subprocess
 from core.simulation.machine_code.intermediate import (
-    Code,
+    StoredCode,
     UnusableCode,
-    entries,
+    entry_point_names,
+    find_stored_code,
+    hash_sources,
     installed_llvmlite_version,
-    making,
+    lock_while_compiling,
     read,
-    sources_of,
-    stored,
-    write,
+    write_code,
 )
 
 IDLE, ALONE = "--idle", "--alone"
 OBJECT = "object code of "
 """Prefix of output lines that name an entry point whose object code is ready."""
 SHARE = 4
-"""Smallest number of entry points for which a further process pays off."""
+"""Smallest number of entry points for which another process pays off."""
 FIRST = ("equations.entry_points.tree", "methods.runge_kutta", "equations.entry_points.free", "stepping.")
-"""Name prefixes of the entry points that most first runs need."""
+"""Name prefixes of the entry points that most first simulations need."""
 _ROOM = __package__.rpartition(".")[0]
 
 
-def in_order(names: Iterable[str]) -> list[str]:
+def sort_by_priority(names: Iterable[str]) -> list[str]:
     """Sort entry points for ahead-of-time compilation: those that most first runs need come first."""
     return sorted(names, key=lambda name: not name.startswith(FIRST))
 
 
-def outdated() -> list[str]:
+def find_outdated_entries() -> list[str]:
     """Return the entry points whose stored bitcode is outdated."""
-    return [name for name in entries() if not _is_up_to_date(name)]
+    return [name for name in entry_point_names() if not _is_up_to_date(name)]
 
 
 def _is_up_to_date(name: str) -> bool:
@@ -59,52 +59,54 @@ def _is_up_to_date(name: str) -> bool:
         return False
 
 
-def without_object_code(names: Iterable[str]) -> list[str]:
+def find_without_object_code(names: Iterable[str]) -> list[str]:
     """Return those entry points without cached object code for this computer; empty if object code is not cached
     here."""
     from core.codegen import object_cache, object_code
 
-    if object_code.plain() or object_cache.folder() is None:
+    if object_code.is_optimisation_skipped() or object_cache.cache_folder() is None:
         return []
-    return [name for name in names if (code := _stored_code(name)) is None or not object_code.kept(code.bitcode)]
+    return [name for name in names if (code := _stored_code(name)) is None or not object_code.is_cached(code.bitcode)]
 
 
-def count_of_missing() -> int:
-    """Return the number of items that a process with `--idle` would compile."""
-    return len(outdated()) + len(without_object_code(entries()))
+def count_missing_items() -> int:
+    """Return the number of items that a process started with `--idle` would compile."""
+    return len(find_outdated_entries()) + len(find_without_object_code(entry_point_names()))
 
 
-def make(name: str) -> None:
+def make_bitcode(name: str) -> None:
     """Compile an entry point to bitcode, unless another process has done so meanwhile.
 
     Raises LanguageError for a text that cannot be translated, OSError if the code cannot be kept.
     """
-    from core.simulation.machine_code.compiler import compiled, text_of
+    from core.simulation.machine_code.compiler import build_ir, compile_entry
 
-    with making(name):
+    with lock_while_compiling(name):
         if _is_up_to_date(name):
             return
         module, _, function = name.rpartition(".")
         entry = getattr(import_module(f"{_ROOM}.{module}"), function)
-        text = hashlib.sha256(text_of(entry).encode()).hexdigest()
+        text = hashlib.sha256(build_ir(entry).encode()).hexdigest()
         before = _stored_code(name)
         if before is not None and before.text == text and before.llvmlite == installed_llvmlite_version():
-            write(name, before._replace(sources=sources_of(module)))
+            write_code(name, before._replace(sources=hash_sources(module)))
             return
-        bitcode, needed = compiled(entry)
-        write(
+        bitcode, needed = compile_entry(entry)
+        write_code(
             name,
-            Code(bitcode, needed, sources_of(module), text, list(llvm.llvm_version_info), installed_llvmlite_version()),
+            StoredCode(
+                bitcode, needed, hash_sources(module), text, list(llvm.llvm_version_info), installed_llvmlite_version()
+            ),
         )
 
 
-def _stored_code(name: str) -> Code | None:
+def _stored_code(name: str) -> StoredCode | None:
     with contextlib.suppress(UnusableCode):
-        return stored(name)
+        return find_stored_code(name)
     return None
 
 
-def make_all(names: Sequence[str]) -> None:
+def make_all_bitcode(names: Sequence[str]) -> None:
     """Compile entry points in parallel, with up to one process per processor.
 
     Raises OSError with the last words of a process that fails.
@@ -113,57 +115,59 @@ def make_all(names: Sequence[str]) -> None:
     if processes < 2:
         _make_in_process(names)
         return
-    children = [Child(__spec__.name, ALONE, *names[k::processes], listens=False) for k in range(processes)]
-    readers = [threading.Thread(target=_print_output, args=(each,)) for each in children]
+    children = [Subprocess(__spec__.name, ALONE, *names[k::processes], listens=False) for k in range(processes)]
+    readers = [threading.Thread(target=_relay_output, args=(each,)) for each in children]
     for reader in readers:
         reader.start()
     for reader in readers:
         reader.join()
     for child in children:
         if child.process.wait() != 0:
-            raise OSError(child.last_words or child.ended())
+            raise OSError(child.last_error_line or child.describe_end())
 
 
 def _make_in_process(names: Iterable[str]) -> None:
     for name in names:
-        make(name)
+        make_bitcode(name)
         print(name, flush=True)
 
 
-def _print_output(child: Child) -> None:
+def _relay_output(child: Subprocess) -> None:
     assert child.process.stdout is not None
     for line in child.process.stdout:
         print(line.decode("utf-8", "replace").strip(), flush=True)
 
 
-def _lower_priority(asked: list[str]) -> None:
-    """Lower the priority of this process, append names from its input to `asked`, and exit when its parent does."""
+def _lower_priority(requested_names: list[str]) -> None:
+    """Lower the priority of this process, append names from its input to `requested_names`, and exit when its parent
+    does."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(10)
 
-    def follow_parent() -> None:
+    def exit_with_parent() -> None:
         rest = b""
         while heard := os.read(sys.stdin.fileno(), 1024):  # not by the stream: Python's own end would wait for it
             *lines, rest = (rest + heard).split(b"\n")
-            asked.extend(line.decode() for line in lines)
+            requested_names.extend(line.decode() for line in lines)
         os._exit(0)
 
-    threading.Thread(target=follow_parent, daemon=True).start()
+    threading.Thread(target=exit_with_parent, daemon=True).start()
 
 
-def _make_at_low_priority(names: Sequence[str], asked: list[str]) -> None:
-    """Compile entry points to bitcode and all that lack it to object code, those asked for meanwhile first."""
+def _make_at_low_priority(names: Sequence[str], requested_names: list[str]) -> None:
+    """Compile entry points to bitcode, and to object code all that lack it; entry points requested meanwhile come
+    first."""
     from core.codegen.object_code import object_code
 
-    objects = without_object_code(in_order(entries()))
+    objects = find_without_object_code(sort_by_priority(entry_point_names()))
     waiting = [*names, *(name for name in objects if name not in names)]
     while waiting:
-        name = next((each for each in list(asked) if each in waiting), waiting[0])
+        name = next((each for each in list(requested_names) if each in waiting), waiting[0])
         waiting.remove(name)
         if name in names:
             _make_in_process([name])
         if name in objects:
-            object_code(stored(name).bitcode)
+            object_code(find_stored_code(name).bitcode)
             print(f"{OBJECT}{name}", flush=True)
 
 
@@ -172,7 +176,7 @@ def main(arguments: Sequence[str]) -> int:
     from core.simulation.machine_code.translation import LanguageError
 
     given = [each for each in arguments if each not in (IDLE, ALONE)]
-    names = in_order(given if given or ALONE in arguments else outdated())
+    names = sort_by_priority(given if given or ALONE in arguments else find_outdated_entries())
     try:
         if IDLE in arguments:
             asked: list[str] = []
@@ -181,7 +185,7 @@ def main(arguments: Sequence[str]) -> int:
         elif ALONE in arguments:
             _make_in_process(names)
         else:
-            make_all(names)
+            make_all_bitcode(names)
     except (LanguageError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 AnyRecord = TypeVar("AnyRecord", bound="Record")
 
 
-class Form(NamedTuple):
+class MemoryLayout(NamedTuple):
     """Memory layout given by a field's annotation; independent of NumPy's own array type hints, which vary by
     version."""
 
@@ -42,20 +42,20 @@ class Form(NamedTuple):
     """Number of dimensions of an array stored row by row; 0: a single number."""
 
 
-Fixed = Annotated[int, Form(np.int64)]
+Fixed = Annotated[int, MemoryLayout(np.int64)]
 """An integer that is constant while machine code runs."""
-Floats = Annotated[NDArray[np.float64], Form(np.float64, 1)]
-FloatRows = Annotated[NDArray[np.float64], Form(np.float64, 2)]
-Ints = Annotated[NDArray[np.int64], Form(np.int64, 1)]
-IntRows = Annotated[NDArray[np.int64], Form(np.int64, 2)]
-ComplexRows = Annotated[NDArray[np.complex128], Form(np.complex128, 2)]
+Floats = Annotated[NDArray[np.float64], MemoryLayout(np.float64, 1)]
+FloatRows = Annotated[NDArray[np.float64], MemoryLayout(np.float64, 2)]
+Ints = Annotated[NDArray[np.int64], MemoryLayout(np.int64, 1)]
+IntRows = Annotated[NDArray[np.int64], MemoryLayout(np.int64, 2)]
+ComplexRows = Annotated[NDArray[np.complex128], MemoryLayout(np.complex128, 2)]
 """Arrays stored row by row. A record holds their addresses and shapes, which are constant."""
 _NUMBERS = {int: np.int64, float: np.float64}
 
 
-def place_of(array: NDArray[Any]) -> int:
-    """Return the address of a contiguous array (0: it is empty), valid while the caller keeps the array; faster than
-    NumPy's own attribute."""
+def array_address(array: NDArray[Any]) -> int:
+    """Return the address of a contiguous array (0: it is empty), valid as long as the caller keeps the array alive;
+    faster than NumPy's own attribute."""
     if not array.size:
         return 0
     return ctypes.addressof(ctypes.c_char.from_buffer(array.data)) if array.flags.writeable else int(array.ctypes.data)
@@ -83,14 +83,14 @@ def array_at(address: int, shape: tuple[int, ...], number: type[Any]) -> NDArray
     return np.ndarray(shape, number, memoryview((ctypes.c_char * size).from_address(int(address))))
 
 
-def _declared_fields(kind: type[Any]) -> tuple[Field, ...]:
+def _read_declared_fields(kind: type[Any]) -> tuple[Field, ...]:
     made: list[Field] = []
     offset, before = 0, {field.name: field.default for field in getattr(kind, "fields", ())}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         if get_origin(hint) is ClassVar:
             continue
         fixed = get_origin(hint) is Annotated
-        form = get_args(hint)[1] if fixed else Form(_NUMBERS[hint])
+        form = get_args(hint)[1] if fixed else MemoryLayout(_NUMBERS[hint])
         default = before[name] if name in before else vars(kind).get(name)
         made.append(Field(name, form.number, form.dimensions, fixed, offset, default))
         offset += 1 + form.dimensions
@@ -132,12 +132,12 @@ class Record:
             if dimensions:
                 value = self.__dict__[name] = np.ascontiguousarray(value, number)
                 assert value.ndim == dimensions, name
-                words += place_of(value), *value.shape
+                words += array_address(value), *value.shape
             else:
                 words.append(value)
         self._bind_arrays(np.frombuffer(bytearray(self._packed.pack(*words)), dtype=np.int64))
 
-    def with_own(self: AnyRecord, *names: str) -> AnyRecord:
+    def copy_with_own_arrays(self: AnyRecord, *names: str) -> AnyRecord:
         """Return a copy of the record with copies of the named arrays; other arrays are shared."""
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
@@ -146,13 +146,13 @@ class Record:
             array = getattr(self, name)
             if array.size:
                 own = other.__dict__[name] = array.copy()
-                words[self._offsets[name]] = place_of(own)
+                words[self._offsets[name]] = array_address(own)
         other._bind_arrays(words)
         return other
 
     def __init_subclass__(cls) -> None:
         """Create properties that access the same memory as machine code."""
-        cls.fields = _declared_fields(cls)
+        cls.fields = _read_declared_fields(cls)
         cls._names = frozenset(field.name for field in cls.fields)
         cls._defaults = {field.name: field.default for field in cls.fields if field.default is not None}
         cls._words = sum(1 + field.dimensions for field in cls.fields)

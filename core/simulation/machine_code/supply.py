@@ -1,4 +1,4 @@
-"""Provides the machine code of entry points on demand, compiling what is missing.
+"""Provides the machine code of entry points on demand and compiles what is missing.
 
 An installed package brings intermediate code with it. In a checkout an entry that is waited for is compiled quickly, in
 this process. A process of low priority, started then or with the window, makes the optimised code of all entries, those
@@ -18,24 +18,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import llvmlite.binding as llvm
 
-from core.apart.starting import Child, environment, finished, python
+from core.apart.starting import Subprocess, module_command, process_environment, run_command
 from core.errors import SimulationError
 from core.simulation.machine_code import making
 from core.simulation.machine_code.intermediate import (
     QUICK,
-    Code,
+    StoredCode,
     UnusableCode,
-    changed_since,
     clear_source_hashes,
+    hash_sources,
     read,
-    sources_of,
-    writable_place,
-    write,
+    sources_changed_since,
+    writable_folder,
+    write_code,
 )
 from core.simulation.machine_code.language import BEGAN
 
 if TYPE_CHECKING:
-    from core.codegen.object_code import Library
+    from core.codegen.object_code import LoadedLibrary
 
 LONGEST = 300.0
 """s: time limit for compiling an entry point, which usually takes a few seconds."""
@@ -48,8 +48,9 @@ _listener: ContextVar[tuple[Report, set[str]] | None] = ContextVar("listener", d
 
 
 @contextlib.contextmanager
-def telling(report: Report) -> Iterator[None]:
-    """Context in which waiting for missing machine code of the integrators is reported, once for each reason."""
+def report_waiting(report: Report) -> Iterator[None]:
+    """Context in which waiting for missing machine code of the integrators is reported to the user, once for each
+    reason."""
     before = _listener.set((report, set()))
     try:
         yield
@@ -57,52 +58,52 @@ def telling(report: Report) -> Iterator[None]:
         _listener.reset(before)
 
 
-def _report_once(words: str) -> None:
+def _report_once(message: str) -> None:
     listener = _listener.get()
-    if listener is not None and words not in listener[1]:
-        listener[1].add(words)
-        listener[0](words)
+    if listener is not None and message not in listener[1]:
+        listener[1].add(message)
+        listener[0](message)
 
 
-class Loaded(NamedTuple):
+class LoadedCode(NamedTuple):
     """Loaded machine code of an entry point."""
 
-    library: Library
+    library: LoadedLibrary
     is_final: bool
     """False: code compiled without full optimisation, to be replaced by that of `AHEAD`."""
 
 
-def loaded(name: str) -> Loaded:
+def load_code(name: str) -> LoadedCode:
     """Load the machine code of an entry point from the cache, or compile it now with little optimisation.
 
     Raises SimulationError with the remedy if it cannot be made.
     """
     from core.codegen import object_code
 
-    code, is_optimised = _current_code(name)
-    is_kept = is_optimised and object_code.kept(code.bitcode)
-    is_final = is_kept or (is_optimised and object_code.plain())
+    code, is_optimised = _find_current_code(name)
+    is_kept = is_optimised and object_code.is_cached(code.bitcode)
+    is_final = is_kept or (is_optimised and object_code.is_optimisation_skipped())
     if not is_final:
         AHEAD.start()
-        AHEAD.prefer(name)
+        AHEAD.prioritise(name)
     level = object_code.FULL if is_kept else object_code.QUICK
     try:
-        return Loaded(_library(code, level), is_final)
+        return LoadedCode(_load_library(code, level), is_final)
     except RuntimeError:  # LLVM cannot read it
-        return Loaded(_library(_compiled_in_process(name), level), is_final)
+        return LoadedCode(_load_library(_compile_in_process(name), level), is_final)
 
 
-def _library(code: Code, level: int) -> Library:
-    from core.codegen.object_code import Library
+def _load_library(code: StoredCode, level: int) -> LoadedLibrary:
+    from core.codegen.object_code import LoadedLibrary
 
-    return Library(code.bitcode, [*code.needed, *BY_NAME], _report_object_code, level)
+    return LoadedLibrary(code.bitcode, [*code.needed, *BY_NAME], _report_object_code, level)
 
 
 def _report_object_code() -> None:
     _report_once("Compiling the integrators for this computer (once) …")
 
 
-def _current_code(name: str) -> tuple[Code, bool]:
+def _find_current_code(name: str) -> tuple[StoredCode, bool]:
     """Return up-to-date bitcode of an entry point, compiling it if it is missing or outdated; False: it was compiled
     quickly."""
     try:
@@ -110,15 +111,15 @@ def _current_code(name: str) -> tuple[Code, bool]:
     except UnusableCode as reason:
         _report_once(f"Compiling the integrators, whose stored code {reason}: takes a few seconds …")
     try:
-        writable_place()
+        writable_folder()
     except OSError:  # nothing can be kept
-        return _compiled_in_process(name), True
+        return _compile_in_process(name), True
     if getattr(sys, "frozen", False):
-        making.make(name)
-    elif changed_since(name.rpartition(".")[0], BEGAN):  # the texts are not those of this process
-        make(name)
+        making.make_bitcode(name)
+    elif sources_changed_since(name.rpartition(".")[0], BEGAN):  # the texts are not those of this process
+        compile_in_subprocess(name)
     else:
-        return _quick_code(name), False
+        return _find_quick_code(name), False
     try:
         return read(name), True
     except UnusableCode as reason:
@@ -127,28 +128,28 @@ def _current_code(name: str) -> tuple[Code, bool]:
         ) from None
 
 
-def _quick_code(name: str) -> Code:
+def _find_quick_code(name: str) -> StoredCode:
     """Return up-to-date bitcode of an entry point compiled quickly, stored or made now."""
     with contextlib.suppress(UnusableCode):
         return read(name, QUICK)
-    code = _compiled_in_process(name, quickly=True)
+    code = _compile_in_process(name, quickly=True)
     with contextlib.suppress(OSError):
-        write(name, code, QUICK)
+        write_code(name, code, QUICK)
     return code
 
 
-def _compiled_in_process(name: str, quickly: bool = False) -> Code:
+def _compile_in_process(name: str, quickly: bool = False) -> StoredCode:
     """Compile an entry point in this process without storing its bitcode."""
-    from core.simulation.machine_code.compiler import compiled
+    from core.simulation.machine_code.compiler import compile_entry
     from core.simulation.machine_code.translation import LanguageError
 
     module, _, function = name.rpartition(".")
     room = __package__.rpartition(".")[0]
     try:
-        bitcode, needed = compiled(getattr(import_module(f"{room}.{module}"), function), quickly)
+        bitcode, needed = compile_entry(getattr(import_module(f"{room}.{module}"), function), quickly)
     except (LanguageError, OSError) as error:
         raise _compilation_error(name, str(error)) from error
-    return Code(bitcode, needed, sources_of(module), "", list(llvm.llvm_version_info), "")
+    return StoredCode(bitcode, needed, hash_sources(module), "", list(llvm.llvm_version_info), "")
 
 
 def _compilation_error(name: str, reason: str) -> SimulationError:
@@ -160,51 +161,53 @@ def _compilation_error(name: str, reason: str) -> SimulationError:
     )
 
 
-def make(*names: str) -> None:
+def compile_in_subprocess(*names: str) -> None:
     """Compile these entry points, or all outdated ones if none is named, in a subprocess.
 
     Raises SimulationError.
     """
     try:
-        done = finished(python(making.__name__, *names), own=environment(), limit=LONGEST)
+        done = run_command(
+            module_command(making.__name__, *names), environment_variables=process_environment(), timeout=LONGEST
+        )
     except TimeoutError:
         raise _compilation_error(" ".join(names), f"compilation took longer than {LONGEST:.0f} s") from None
     if done.code != 0:
-        raise _compilation_error(" ".join(names), done.last_words or "no reason was reported")
+        raise _compilation_error(" ".join(names), done.last_error_line or "no reason was reported")
     clear_source_hashes()
 
 
-class MakingAhead:
+class BackgroundCompilation:
     """Low-priority background process that compiles all outdated entry points and then their object code."""
 
     def __init__(self) -> None:
         self._once = threading.Lock()
-        self._process: Child | None = None
+        self._process: Subprocess | None = None
         self._lines: list[str] = []
         self._is_left_to_others = False
         self.total = 0
         """Number of pieces that it makes."""
 
     @property
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Return True while it runs."""
         return self._process is not None and self._process.runs
 
     @property
-    def ready(self) -> int:
+    def compiled_count(self) -> int:
         """Return the number of items compiled so far."""
         return len(self._lines)
 
-    def has_made(self, name: str) -> bool:
+    def has_compiled(self, name: str) -> bool:
         """Return True if it has compiled the object code of an entry point."""
         return making.OBJECT + name in self._lines
 
     def leave_to_others(self) -> None:
-        """Start no process here, because that of another program of the same user does the work."""
+        """Start no process here, because another program of the same user already does the work."""
         self._is_left_to_others = True
 
-    def prefer(self, name: str) -> None:
-        """Let it compile an entry point before others that were not asked for."""
+    def prioritise(self, name: str) -> None:
+        """Compile an entry point before others that nobody is waiting for."""
         if self._process is not None and self._process.process.stdin is not None:
             with contextlib.suppress(OSError, ValueError):  # it has ended
                 self._process.process.stdin.write(f"{name}\n".encode())
@@ -218,16 +221,16 @@ class MakingAhead:
         with self._once:
             if self._process is not None or self._is_left_to_others or getattr(sys, "frozen", False):
                 return
-            self.total = making.count_of_missing()
+            self.total = making.count_missing_items()
             if self.total == 0:
                 return
             with contextlib.suppress(OSError):
-                writable_place()
-                self._process = Child(making.__name__, making.IDLE)
+                writable_folder()
+                self._process = Subprocess(making.__name__, making.IDLE)
                 atexit.register(self._process.end)
                 threading.Thread(target=self._follow_output, args=(self._process, changed), daemon=True).start()
 
-    def _follow_output(self, child: Child, changed: Callable[[], object]) -> None:
+    def _follow_output(self, child: Subprocess, changed: Callable[[], object]) -> None:
         assert child.process.stdout is not None
         for line in child.process.stdout:
             self._lines.append(line.decode("utf-8", "replace").strip())
@@ -236,5 +239,5 @@ class MakingAhead:
         changed()
 
 
-AHEAD = MakingAhead()
-"""The program's single background compilation."""
+AHEAD = BackgroundCompilation()
+"""Background compilation, of which a program has one."""

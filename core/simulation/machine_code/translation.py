@@ -32,8 +32,8 @@ from core.simulation.machine_code.value_types import (
     TupleType,
     Type,
     Value,
-    constant,
-    joined,
+    common_type,
+    constant_value,
 )
 
 VECTOR, ROWS = ArrayType(FLOAT, 1), ArrayType(FLOAT, 2)
@@ -60,7 +60,7 @@ class LanguageError(Exception):
 
 
 @cache
-def parsed(function: Callable[..., Any]) -> ast.FunctionDef:
+def parse_function(function: Callable[..., Any]) -> ast.FunctionDef:
     """Return the syntax tree of a function, with the line numbers of its file."""
     lines, first = inspect.getsourcelines(function)
     tree = ast.parse(textwrap.dedent("".join(lines)))
@@ -70,7 +70,7 @@ def parsed(function: Callable[..., Any]) -> ast.FunctionDef:
     return definition
 
 
-def declared(function: Callable[..., Any], name: str) -> Scalar | None:
+def declared_type(function: Callable[..., Any], name: str) -> Scalar | None:
     """Return the type that an annotation names; None: it is inferred from the argument (`Any`)."""
     hint = function.__annotations__.get(name, "Any")
     return SCALARS.get(None if hint is None else getattr(hint, "__name__", hint))
@@ -89,11 +89,11 @@ class Translation:
         call: Callable[[Callable[..., Any], tuple[Type, ...]], Signature],
     ) -> None:
         self.function, self.arguments, self._signature_of = function, tuple(arguments), call
-        self.definition = parsed(function)
+        self.definition = parse_function(function)
         self._names = [argument.arg for argument in self.definition.args.args]
         self._locals = frozenset(function.__code__.co_varnames)
         self._types: dict[str, Type] = {}
-        self.result: Type | None = declared(function, "return")
+        self.result: Type | None = declared_type(function, "return")
         self.called: list[Signature] = []
         self._node: ast.AST = self.definition
         for name, kind in zip(self._names, self.arguments, strict=True):
@@ -103,7 +103,7 @@ class Translation:
     def _translate_body(self) -> None:
         while True:
             known = (dict(self._types), self.result)
-            self._begin()
+            self._begin_function()
             try:
                 self._body(self.definition.body)
             except (TypeError, LookupError) as error:
@@ -112,7 +112,7 @@ class Translation:
             if known == (self._types, self.result):
                 return
 
-    def _begin(self) -> None:
+    def _begin_function(self) -> None:
         self.out = ArrayWriter()
         self.called = []
         self._places: dict[str, str] = {}
@@ -164,7 +164,7 @@ class Translation:
         assert statement.value is not None
         assert isinstance(statement.target, ast.Name)
         wanted = SCALARS[ast.unparse(statement.annotation)]
-        self._assign(statement.target, self.out.converted(self.value(statement.value), wanted))
+        self._assign(statement.target, self.out.convert(self.value(statement.value), wanted))
 
     def _augmented_assignment(self, statement: ast.AugAssign) -> None:
         target = statement.target
@@ -191,35 +191,35 @@ class Translation:
             self._store(*self._assignment_target(target), value)
 
     def _assign_name(self, name: str, value: Value) -> None:
-        kind = self._types[name] = joined(self._types.get(name), value.type)
+        kind = self._types[name] = common_type(self._types.get(name), value.type)
         if kind is NOTHING:
             raise TypeError(f"'{name}' would be assigned None")
         place = self._places.get(name)
         if place is None:
-            place = self._places[name] = self.out.variable(kind, name)
-        self.out.store(self.out.converted(value, kind), place)
+            place = self._places[name] = self.out.allocate_variable(kind, name)
+        self.out.store(self.out.convert(value, kind), place)
 
-    def _store(self, kind: Type, place: str, value: Value) -> None:
+    def _store(self, kind: Type, address: str, value: Value) -> None:
         """Store a value in an array element or record field."""
-        self.out.store(self.out.converted(value, kind), place)
+        self.out.store(self.out.convert(value, kind), address)
 
     def _fill_array(self, view: Value, value: Value) -> None:
         """Set all elements of a one-dimensional array to a number."""
         if not isinstance(view.type, ArrayType) or view.type.dimensions != 1 or not isinstance(value.type, Scalar):
             raise TypeError(f"{value.type} cannot be stored in {view.type}")
-        number = self.out.converted(value, view.type.number)
-        with self.out.count(constant(0), self.out.length(view), constant(1)) as (k, _):
+        number = self.out.convert(value, view.type.number)
+        with self.out.count(constant_value(0), self.out.length(view), constant_value(1)) as (k, _):
             self.out.store(number, self.out.element(view, [k])[1])
 
     def _return(self, statement: ast.Return) -> None:
         value = Value(NOTHING, "") if statement.value is None else self.value(statement.value)
-        if declared(self.function, "return") is None:
-            self.result = joined(self.result, value.type)
+        if declared_type(self.function, "return") is None:
+            self.result = common_type(self.result, value.type)
         assert self.result is not None
         if self.result is NOTHING:
             self.out.write("ret void")
         else:
-            self.out.write(f"ret {self.out.converted(value, self.result)}")
+            self.out.write(f"ret {self.out.convert(value, self.result)}")
         self.out.ended = True
 
     def _if(self, statement: ast.If) -> None:
@@ -264,16 +264,16 @@ class Translation:
     def _for(self, statement: ast.For) -> None:
         if not isinstance(statement.target, ast.Name):
             raise TypeError("a loop must have a single loop variable")
-        name, over, one = statement.target.id, statement.iter, constant(1)
+        name, over, one = statement.target.id, statement.iter, constant_value(1)
         if isinstance(over, ast.Call) and self._constant_of(over.func) is range:
-            given = [self.out.converted(self.value(argument), INT) for argument in over.args]
-            first, end = (constant(0), given[0]) if len(given) == 1 else (given[0], given[1])
+            given = [self.out.convert(self.value(argument), INT) for argument in over.args]
+            first, end = (constant_value(0), given[0]) if len(given) == 1 else (given[0], given[1])
             with self.out.count(first, end, given[2] if len(given) > 2 else one) as (k, labels):
                 self._loop_body(name, k, labels, statement.body)
             return
         values = self._temporary_array(over.elts) if isinstance(over, ast.Tuple) else self.value(over)
-        with self.out.count(constant(0), self.out.length(values), one) as (k, labels):
-            self._loop_body(name, self.out.item(values, [k]), labels, statement.body)
+        with self.out.count(constant_value(0), self.out.length(values), one) as (k, labels):
+            self._loop_body(name, self.out.element_or_row(values, [k]), labels, statement.body)
 
     def _loop_body(self, name: str, value: Value, labels: tuple[str, str], body: Sequence[ast.stmt]) -> None:
         """Write the loop body for one value of the loop variable."""
@@ -287,13 +287,13 @@ class Translation:
         values = [self.value(element) for element in elements]
         number: Type | None = None
         for value in values:
-            number = joined(number, value.type)
+            number = common_type(number, value.type)
         if not isinstance(number, Scalar):
             raise TypeError("loops over tuples need numbers as elements")
-        place = self.out.variable(number, "list", len(values))
-        view = self.out.view(ArrayType(number, 1), place, [constant(len(values))])
+        place = self.out.allocate_variable(number, "list", len(values))
+        view = self.out.view(ArrayType(number, 1), place, [constant_value(len(values))])
         for k, value in enumerate(values):
-            self.out.store(self.out.converted(value, number), self.out.element(view, [constant(k)])[1])
+            self.out.store(self.out.convert(value, number), self.out.element(view, [constant_value(k)])[1])
         return view
 
     # ---------------------------------------------------------------------------- places
@@ -303,12 +303,12 @@ class Translation:
         if isinstance(target, ast.Subscript):
             return self.out.element(self.value(target.value), self._indices(target))
         if isinstance(target, ast.Attribute):
-            return self.out.number_of(self.value(target.value), target.attr)
+            return self.out.assignable_field(self.value(target.value), target.attr)
         raise TypeError(f"{ast.unparse(target)} is not a valid assignment target")
 
     def _indices(self, node: ast.Subscript) -> list[Value]:
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return [self.out.converted(self.value(part), INT) for part in parts]
+        return [self.out.convert(self.value(part), INT) for part in parts]
 
     # ---------------------------------------------------------------------------- expressions
 
@@ -324,7 +324,7 @@ class Translation:
 
     def condition(self, node: ast.expr) -> Value:
         """Translate an expression and return its truth value."""
-        return self.out.truth(self.value(node))
+        return self.out.truth_value(self.value(node))
 
     def _constant_of(self, node: ast.expr) -> Any:
         """Return the Python object that a global name, or an attribute of one, refers to. Raises LookupError."""
@@ -339,7 +339,7 @@ class Translation:
         raise LookupError(f"'{ast.unparse(node)}' is unknown")
 
     def _literal(self, node: ast.Constant) -> Value:
-        return constant(node.value)
+        return constant_value(node.value)
 
     def _local(self, name: str) -> Value:
         place = self._places.get(name)
@@ -350,19 +350,19 @@ class Translation:
     def _name(self, node: ast.Name) -> Value:
         if node.id in self._locals:
             return self._local(node.id)
-        return constant(self._constant_of(node))
+        return constant_value(self._constant_of(node))
 
     def _attribute(self, node: ast.Attribute) -> Value:
         try:
-            return constant(self._constant_of(node))
+            return constant_value(self._constant_of(node))
         except LookupError:
             pass
         owner = self.value(node.value)
         if owner.type in (FLOAT, COMPLEX) and node.attr in ("real", "imag"):
-            return self.out.part(self.out.converted(owner, COMPLEX), int(node.attr == "imag"), FLOAT)
+            return self.out.part(self.out.convert(owner, COMPLEX), int(node.attr == "imag"), FLOAT)
         if isinstance(owner.type, ArrayType) and node.attr == "shape":
             lengths = [self.out.part(owner, 1 + k, INT) for k in range(owner.type.dimensions)]
-            return self.out.structure(TupleType((INT,) * len(lengths)), lengths)
+            return self.out.build_structure(TupleType((INT,) * len(lengths)), lengths)
         return self.out.field_value(owner, node.attr)
 
     def _subscript(self, node: ast.Subscript) -> Value:
@@ -372,33 +372,33 @@ class Translation:
                 raise TypeError("tuple indices must be constant integers")
             return self.out.part(owner, node.slice.value, owner.type.parts[node.slice.value])
         if not _has_slice(node):
-            return self.out.item(owner, self._indices(node))
+            return self.out.element_or_row(owner, self._indices(node))
         *before, last = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if before:
-            owner = self.out.item(owner, [self.out.converted(self.value(part), INT) for part in before])
+            owner = self.out.element_or_row(owner, [self.out.convert(self.value(part), INT) for part in before])
         if not isinstance(last, ast.Slice) or last.step is not None:
             raise TypeError("a slice must be the last index and have no step")
         return self._slice(owner, last)
 
     def _slice(self, view: Value, node: ast.Slice) -> Value:
         """Translate a slice; its bounds are clipped to the array and may not be negative."""
-        ends = [None if end is None else self.out.converted(self.value(end), INT) for end in (node.lower, node.upper)]
+        ends = [None if end is None else self.out.convert(self.value(end), INT) for end in (node.lower, node.upper)]
         return self.out.slice(view, *ends)
 
     def _tuple(self, node: ast.Tuple) -> Value:
         parts = [self.value(part) for part in node.elts]
-        return self.out.structure(TupleType(tuple(part.type for part in parts)), parts)
+        return self.out.build_structure(TupleType(tuple(part.type for part in parts)), parts)
 
     def _binary(self, node: ast.BinOp) -> Value:
         return self.out.operation(node.op, self.value(node.left), self.value(node.right))
 
     def _unary(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
-            return self.out.result(BOOL, f"xor {self.condition(node.operand)}, true")
+            return self.out.write_result(BOOL, f"xor {self.condition(node.operand)}, true")
         if isinstance(node.op, ast.USub):
             if isinstance(node.operand, ast.Constant):
-                return constant(-node.operand.value)  # type: ignore[operator]
-            return self.out.negative(self.value(node.operand))
+                return constant_value(-node.operand.value)  # type: ignore[operator]
+            return self.out.negate(self.value(node.operand))
         raise TypeError(f"{type(node.op).__name__} is not supported in compiled functions")
 
     def _compare(self, node: ast.Compare) -> Value:
@@ -406,25 +406,25 @@ class Translation:
             return self._membership_test(node)
         values = [self.value(node.left)]
 
-        def link(k: int) -> Callable[[], Value]:
-            def compared() -> Value:
+        def comparison_link(k: int) -> Callable[[], Value]:
+            def evaluate_link() -> Value:
                 values.append(self.value(node.comparators[k]))
                 return self.out.comparison(node.ops[k], values[k], values[k + 1])
 
-            return compared
+            return evaluate_link
 
-        return self._all_or_any([link(k) for k in range(len(node.ops))], stop_at=False)
+        return self._all_or_any([comparison_link(k) for k in range(len(node.ops))], stop_at=False)
 
     def _membership_test(self, node: ast.Compare) -> Value:
         """Translate `x in (A, B)`."""
         values = node.comparators[0]
         if not isinstance(values, ast.Tuple):
             raise TypeError("`in` needs a tuple on its right")
-        value, found = self.value(node.left), constant(False)
+        value, found = self.value(node.left), constant_value(False)
         for each in values.elts:
             equal = self.out.comparison(ast.Eq(), value, self.value(each))
-            found = self.out.result(BOOL, f"or {found}, {equal.text}")
-        return found if isinstance(node.ops[0], ast.In) else self.out.result(BOOL, f"xor {found}, true")
+            found = self.out.write_result(BOOL, f"or {found}, {equal.text}")
+        return found if isinstance(node.ops[0], ast.In) else self.out.write_result(BOOL, f"xor {found}, true")
 
     def _boolean(self, node: ast.BoolOp) -> Value:
         parts = [lambda each=each: self.condition(each) for each in node.values]
@@ -435,7 +435,7 @@ class Translation:
         if len(parts) == 1:
             return parts[0]()
         out = self.out
-        place, behind = out.variable(BOOL), out.label("known")
+        place, behind = out.allocate_variable(BOOL), out.label("known")
         for part in parts[:-1]:
             found, following = part(), out.label("and")
             out.store(found, place)
@@ -454,9 +454,9 @@ class Translation:
         for label, part in ((then, node.body), (other, node.orelse)):
             out.begin(label)
             value = self.value(part)
-            kind = self._types[key] = joined(self._types.get(key), value.type)
-            places.append(out.variable(kind))
-            out.store(out.converted(value, kind), places[0])
+            kind = self._types[key] = common_type(self._types.get(key), value.type)
+            places.append(out.allocate_variable(kind))
+            out.store(out.convert(value, kind), places[0])
             out.jump(behind)
         out.begin(behind)
         return out.load(kind, places[0])
@@ -469,8 +469,8 @@ class Translation:
             raise TypeError("only positional arguments are supported")
         given = [self.value(argument) for argument in node.args]
         if function in language.loaders:
-            place = self.out.converted(given[0], INT)
-            return self.out.result(RecordType(language.loaders[function]), f"inttoptr {place} to ptr")
+            place = self.out.convert(given[0], INT)
+            return self.out.write_result(RecordType(language.loaders[function]), f"inttoptr {place} to ptr")
         if function in language.marks:
             return self._call_decorated(function, given)
         meaning = _CALLS.get(function)
@@ -478,19 +478,19 @@ class Translation:
             raise TypeError(f"{ast.unparse(node.func)} is not supported in compiled functions")
         return meaning(self, *given)
 
-    def _call_decorated(self, function: Callable[..., Any], given: Sequence[Value]) -> Value:
-        names = [argument.arg for argument in parsed(function).args.args]
-        if len(names) != len(given):
+    def _call_decorated(self, function: Callable[..., Any], arguments: Sequence[Value]) -> Value:
+        names = [argument.arg for argument in parse_function(function).args.args]
+        if len(names) != len(arguments):
             raise TypeError(f"{function.__name__} takes {len(names)} arguments")
-        wanted = [declared(function, name) or value.type for name, value in zip(names, given, strict=True)]
-        values = [self.out.converted(value, kind) for value, kind in zip(given, wanted, strict=True)]
+        wanted = [declared_type(function, name) or value.type for name, value in zip(names, arguments, strict=True)]
+        values = [self.out.convert(value, kind) for value, kind in zip(arguments, wanted, strict=True)]
         signature = self._signature_of(function, tuple(wanted))
         self.called.append(signature)
         instruction = f'call {signature.result.llvm} @"{signature.name}"({", ".join(map(str, values))})'
         if signature.result is NOTHING:
             self.out.write(instruction)
             return Value(NOTHING, "")
-        return self.out.result(signature.result, instruction)
+        return self.out.write_result(signature.result, instruction)
 
     def _minimum(self, *values: Value) -> Value:
         return self._extreme(ast.Lt(), values)
@@ -498,40 +498,40 @@ class Translation:
     def _maximum(self, *values: Value) -> Value:
         return self._extreme(ast.Gt(), values)
 
-    def _extreme(self, better: ast.cmpop, values: Sequence[Value]) -> Value:
+    def _extreme(self, comparison: ast.cmpop, values: Sequence[Value]) -> Value:
         """Return the first of the best values, as Python's `min` and `max` do."""
         common = values[0].type
         for value in values[1:]:
-            common = joined(common, value.type)
-        best, *others = [self.out.converted(value, common) for value in values]
+            common = common_type(common, value.type)
+        best, *others = [self.out.convert(value, common) for value in values]
         for other in others:
-            best = self.out.choice(self.out.comparison(better, other, best), other, best)
+            best = self.out.select_value(self.out.comparison(comparison, other, best), other, best)
         return best
 
     def _complex(self, real: Value, imag: Value) -> Value:
-        return self.out.structure(COMPLEX, [self.out.converted(part, FLOAT) for part in (real, imag)])
+        return self.out.build_structure(COMPLEX, [self.out.convert(part, FLOAT) for part in (real, imag)])
 
     def _is_finite(self, value: Value) -> Value:
-        return self.out.comparison(ast.Lt(), self.out.function("fabs", value), constant(np.inf))
+        return self.out.comparison(ast.Lt(), self.out.function("fabs", value), constant_value(np.inf))
 
     def _address_of(self, array: Value) -> Value:
         first = self.out.part(array, 0, POINTER)
-        return self.out.result(INT, f"ptrtoint {first} to i64")
+        return self.out.write_result(INT, f"ptrtoint {first} to i64")
 
     def _scratch(self, count: Value) -> Value:
-        number = self.out.converted(count, INT)
-        place = self.out.result(POINTER, f"alloca double, {number}")
+        number = self.out.convert(count, INT)
+        place = self.out.write_result(POINTER, f"alloca double, {number}")
         return self.out.view(VECTOR, place.text, [number])
 
     def _at(self, kind: ArrayType, address: Value, *lengths: Value) -> Value:
-        place = self.out.result(POINTER, f"inttoptr {self.out.converted(address, INT)} to ptr")
-        return self.out.view(kind, place.text, [self.out.converted(length, INT) for length in lengths])
+        place = self.out.write_result(POINTER, f"inttoptr {self.out.convert(address, INT)} to ptr")
+        return self.out.view(kind, place.text, [self.out.convert(length, INT) for length in lengths])
 
-    def _by_address(self, types: Sequence[Type], address: Value, *given: Value) -> Value:
+    def _by_address(self, types: Sequence[Type], address: Value, *arguments: Value) -> Value:
         """Call a C function at an address that returns an integer."""
-        function = self.out.result(POINTER, f"inttoptr {self.out.converted(address, INT)} to ptr")
-        values = [self.out.converted(value, kind) for value, kind in zip(given, types, strict=True)]
-        return self.out.result(INT, f"call i64 {function.text}({', '.join(map(str, values))})")
+        function = self.out.write_result(POINTER, f"inttoptr {self.out.convert(address, INT)} to ptr")
+        values = [self.out.convert(value, kind) for value, kind in zip(arguments, types, strict=True)]
+        return self.out.write_result(INT, f"call i64 {function.text}({', '.join(map(str, values))})")
 
 
 def _has_slice(node: ast.Subscript) -> bool:
@@ -570,9 +570,9 @@ _CALLS: dict[Any, Callable[..., Value]] = {
     abs: lambda self, value: self.out.absolute(value),
     min: Translation._minimum,
     max: Translation._maximum,
-    int: lambda self, value: self.out.truncated(value),
-    float: lambda self, value: self.out.converted(value, FLOAT),
-    bool: lambda self, value: self.out.truth(value),
+    int: lambda self, value: self.out.truncate(value),
+    float: lambda self, value: self.out.convert(value, FLOAT),
+    bool: lambda self, value: self.out.truth_value(value),
     complex: Translation._complex,
     np.isfinite: Translation._is_finite,
     np.sqrt: lambda self, value: self.out.function("sqrt", value),

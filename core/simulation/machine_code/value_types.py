@@ -13,7 +13,7 @@ from core.simulation.machine_code.records import Record
 
 @dataclass(frozen=True)
 class Scalar:
-    """A number or truth value; a lower rank is converted to a higher one where needed."""
+    """Number or truth value; operands of lower rank are converted to the higher rank."""
 
     name: str
     llvm: str
@@ -99,18 +99,18 @@ class Value(NamedTuple):
         return f"{self.type.llvm} {self.text}"
 
 
-def joined(first: Type | None, second: Type) -> Type:
-    """Return the common type of a variable that is assigned values of both types. Raises TypeError if there is none."""
+def common_type(first: Type | None, second: Type) -> Type:
+    """Return the common type of a variable that is assigned values of two types. Raises TypeError if there is none."""
     if first is None or first == second:
         return second
     if isinstance(first, Scalar) and isinstance(second, Scalar) and min(first.rank, second.rank) >= 0:
         return max(first, second, key=lambda scalar: scalar.rank)
     if isinstance(first, TupleType) and isinstance(second, TupleType) and len(first.parts) == len(second.parts):
-        return TupleType(tuple(joined(a, b) for a, b in zip(first.parts, second.parts, strict=True)))
+        return TupleType(tuple(common_type(a, b) for a, b in zip(first.parts, second.parts, strict=True)))
     raise TypeError(f"values of type {first} and {second} cannot be assigned to the same variable")
 
 
-def constant(number: Any) -> Value:
+def constant_value(number: Any) -> Value:
     """Wrap a Python number as a constant. Raises TypeError for anything else."""
     if isinstance(number, bool | np.bool_):
         return Value(BOOL, str(bool(number)).lower())
@@ -119,6 +119,6 @@ def constant(number: Any) -> Value:
     if isinstance(number, float | np.floating):
         return Value(FLOAT, f"0x{struct.unpack('>Q', struct.pack('>d', float(number)))[0]:016X}")
     if isinstance(number, complex):
-        real, imag = constant(number.real), constant(number.imag)
+        real, imag = constant_value(number.real), constant_value(number.imag)
         return Value(COMPLEX, f"{{{real}, {imag}}}")
     raise TypeError(f"{number!r} is not a number")

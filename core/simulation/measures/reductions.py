@@ -1,4 +1,5 @@
-"""Reductions of a curve over time to one number, with derivatives by the samples, and their use in formulas.
+"""Reductions of a curve over time to one number, with derivatives with respect to the samples, and their use in
+formulas.
 
 rms, mean, integral are over time: the run between two samples is a parabola through three (Simpson). max, min, span are
 of the samples; softmax(x, β) = log(mean exp(β x))/β is a smooth maximum. `at` is looked up by who has the run.
@@ -28,65 +29,69 @@ END, START = "end", "start"
 """Names of the end and start time of a run in the second argument of `at`."""
 
 
-def with_reductions_replaced(node: Node, words: Collection[Word], put: Callable[[str, tuple[Node, ...]], Node]) -> Node:
+def replace_reductions(
+    node: Node, reductions: Collection[Word], build_replacement: Callable[[str, tuple[Node, ...]], Node]
+) -> Node:
     """Return the formula with each reduction replaced by `put(word, arguments)`."""
     match node:
-        case Call(word, arguments) if (word, len(arguments)) in words:
-            return put(word, arguments)
+        case Call(word, arguments) if (word, len(arguments)) in reductions:
+            return build_replacement(word, arguments)
         case Negative(operand):
-            return Negative(with_reductions_replaced(operand, words, put))
+            return Negative(replace_reductions(operand, reductions, build_replacement))
         case Binary(operator, left, right):
-            return Binary(operator, *(with_reductions_replaced(each, words, put) for each in (left, right)))
+            return Binary(
+                operator, *(replace_reductions(each, reductions, build_replacement) for each in (left, right))
+            )
         case Call(function, arguments):
-            return Call(function, tuple(with_reductions_replaced(each, words, put) for each in arguments))
+            return Call(function, tuple(replace_reductions(each, reductions, build_replacement) for each in arguments))
         case _:
             return node
 
 
-def reduced(word: str, values: Array, times: Array, weights: Array | None = None, beta: float = 1.0) -> float:
+def reduce_curve(reduction: str, values: Array, times: Array, weights: Array | None = None, beta: float = 1.0) -> float:
     """Reduce values (n,) at times (n,) to one number; weights : `simpson_weights` of the times, if known."""
-    return with_slopes(word, values, times, weights, beta)[0]
+    return reduce_with_derivatives(reduction, values, times, weights, beta)[0]
 
 
-def with_slopes(
-    word: str, values: Array, times: Array, weights: Array | None = None, beta: float = 1.0
+def reduce_with_derivatives(
+    reduction: str, values: Array, times: Array, weights: Array | None = None, beta: float = 1.0
 ) -> tuple[float, Array]:
-    """Return the reduced number and its derivatives by the values (n,); for a maximum the derivative is that of its
-    first sample."""
-    if word in ("max", "min", "span"):
+    """Return the reduced number and its derivatives with respect to the values (n,); for a maximum, the derivative is
+    taken at its first sample."""
+    if reduction in ("max", "min", "span"):
         found, slopes = 0.0, np.zeros_like(values)
-        if word != "min":
+        if reduction != "min":
             k = int(np.argmax(values))
             found, slopes[k] = float(values[k]), 1.0
-        if word != "max":
-            k, sign = int(np.argmin(values)), 1.0 if word == "min" else -1.0
+        if reduction != "max":
+            k, sign = int(np.argmin(values)), 1.0 if reduction == "min" else -1.0
             found += sign * float(values[k])
             slopes[k] += sign
         return found, slopes
     length = float(times[-1] - times[0])
     if length == 0.0:
-        return _value_of_instant(word, values)
+        return _reduce_instant(reduction, values)
     weights = simpson_weights(times) if weights is None else weights
-    if word == "rms":
+    if reduction == "rms":
         size = float(np.sqrt(max(float(weights @ values**2) / length, 0.0)))
         return size, weights * values / (length * size) if size else np.zeros_like(values)
-    if word == "softmax":
+    if reduction == "softmax":
         top = float(np.max(beta * values))
         parts = weights * np.exp(beta * values - top)
         whole = float(parts.sum())
         return (top + float(np.log(whole / length))) / beta, parts / whole
-    scale = 1.0 if word == "integral" else 1.0 / length
+    scale = 1.0 if reduction == "integral" else 1.0 / length
     return scale * float(weights @ values), scale * weights
 
 
-def _value_of_instant(word: str, values: Array) -> tuple[float, Array]:
-    """Reduce the values of a run without duration."""
+def _reduce_instant(reduction: str, values: Array) -> tuple[float, Array]:
+    """Reduce the values of a run that has no duration."""
     slopes = np.zeros_like(values)
-    if word == "integral":
+    if reduction == "integral":
         return 0.0, slopes
     last = float(values[-1])
-    slopes[-1] = -1.0 if word == "rms" and last < 0.0 else 1.0
-    return (abs(last) if word == "rms" else last), slopes
+    slopes[-1] = -1.0 if reduction == "rms" and last < 0.0 else 1.0
+    return (abs(last) if reduction == "rms" else last), slopes
 
 
 def simpson_weights(time: Array) -> Array:

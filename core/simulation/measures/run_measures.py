@@ -20,30 +20,47 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
+from core.errors import ExpressionError, KinetostatError, ModelError, suggest_names
 from core.mechanism import Mechanism
 from core.model import Model, Parameter
 from core.model.fields import nested_elements
-from core.model.formula.expression import Binary, Call, Name, Node, evaluate, names, parse, substitute, text_of
-from core.model.formula.formula_fields import formulas_in
-from core.model.formula.formula_units import LITERAL, UNKNOWN, Dimension, dimension_named, dimension_of, fits
+from core.model.formula.expression import (
+    Binary,
+    Call,
+    Name,
+    Node,
+    evaluate,
+    format_formula,
+    names_in_formula,
+    parse,
+    substitute,
+)
+from core.model.formula.formula_fields import iterate_formulas
+from core.model.formula.formula_units import (
+    LITERAL,
+    UNKNOWN,
+    Dimension,
+    dimension_by_name,
+    formula_dimension,
+    is_compatible,
+)
 from core.model.formula.nodes import COMPARISONS, CONSTANTS, Negative
 from core.simulation.measures.reductions import (
     END,
     FURTHER,
     REDUCTIONS,
     START,
-    reduced,
+    reduce_curve,
+    replace_reductions,
     simpson_weights,
-    with_reductions_replaced,
 )
-from core.simulation.run.channels import FRAME, MAGNITUDES, Channels, suffixes
+from core.simulation.run.channels import FRAME, MAGNITUDES, Channels, column_suffixes
 from core.simulation.run.settings import Settings
 
 Array = NDArray[np.float64]
 
 TIME_FRACTION = 1e-9
-"""Fraction of the duration within which a time counts as that of a sample."""
+"""Fraction of the duration within which a given time is taken to be that of a sample."""
 
 
 class RunSamples(Protocol):
@@ -59,7 +76,7 @@ class RunSamples(Protocol):
         ...
 
 
-class _OneSample(NamedTuple):
+class _RestSample(NamedTuple):
     """A machine at rest as a run of one sample, to find the shape of channels."""
 
     time: Array
@@ -78,7 +95,7 @@ class Signals:
         self.mech = mech
         p, none = mech.parameter_values(), np.zeros((1, mech.nv))
         rest = np.asarray(mech.neutral())[None, :]
-        sample = _OneSample(np.zeros(1), rest, none, none, none, np.zeros((1, mech.nx)), np.zeros((0, 0)))
+        sample = _RestSample(np.zeros(1), rest, none, none, none, np.zeros((1, mech.nx)), np.zeros((0, 0)))
         self.channels = Channels(mech, p, sample)
         self.parameters = {each.name: each.dimension for each in mech.model.expanded.parameters}
         self._components: dict[str, tuple[str, ...] | None] = {}
@@ -95,17 +112,17 @@ class Signals:
     def components(self, name: str) -> tuple[str, ...] | None:
         """Return the suffixes of a channel's components, () for a scalar channel, None if there is no such channel."""
         if name not in self._components:
-            self._components[name] = self._found(name)
+            self._components[name] = self._find_components(name)
         return self._components[name]
 
-    def _found(self, name: str) -> tuple[str, ...] | None:
+    def _find_components(self, name: str) -> tuple[str, ...] | None:
         if name in ("t", "time") or name in self.mech.q_names:
             return ()
         if name in self.channels.names:
-            return suffixes(self.channels, name)
+            return column_suffixes(self.channels, name)
         owner, _, part = name.rpartition(".")
         if owner in self.channels.names:
-            parts = suffixes(self.channels, owner)
+            parts = column_suffixes(self.channels, owner)
             if part in parts or (part in MAGNITUDES and set(MAGNITUDES[part]) <= set(parts)):
                 return ()
         if part in ("q", "v", "a", "tau") and owner in (self.mech.q_names if part == "q" else self.mech.v_names):
@@ -115,17 +132,17 @@ class Signals:
     def dimension(self, name: str) -> Dimension:
         """Return the dimension of a named quantity."""
         if name in (END, START):
-            return dimension_named("time")
+            return dimension_by_name("time")
         if self.is_channel(name):
-            return dimension_named(self.channels.dimension(f"{name}.q" if name in self.mech.q_names else name))
-        return dimension_named(self.parameters.get(name, "none"))
+            return dimension_by_name(self.channels.dimension(f"{name}.q" if name in self.mech.q_names else name))
+        return dimension_by_name(self.parameters.get(name, "none"))
 
     def check(self, node: Node, text: str) -> None:
         """Raise an error for unknown names and functions in a formula.
 
         Raises ExpressionError with the column of the name and near misses.
         """
-        for name in sorted(names(node)):
+        for name in sorted(names_in_formula(node)):
             if name in self.channels.modes.word_channels:
                 words = ", ".join(self.channels.modes.word_channels[name])
                 raise ExpressionError(
@@ -137,7 +154,7 @@ class Signals:
                 raise ExpressionError(
                     f"There is no channel or parameter '{name}', in column {_column_of_name(text, name)} of '{text}'.",
                     where="measure",
-                    remedy=near_misses(name, self.all),
+                    remedy=suggest_names(name, self.all),
                 )
 
 
@@ -160,7 +177,7 @@ class Measure:
         signals = machine if isinstance(machine, Signals) else Signals(machine)
         node = parse(text, "native", FURTHER)
         signals.check(node, text)
-        self._begin(signals, node, text, dimension)
+        self._set_up(signals, node, text, dimension)
         several = [name for name in self.channels if signals.components(name)]
         if several:
             part = (signals.components(several[0]) or ("",))[0]
@@ -171,27 +188,27 @@ class Measure:
             )
 
     @classmethod
-    def of_node(cls, signals: Signals, node: Node, text: str) -> Measure:
+    def from_node(cls, signals: Signals, node: Node, text: str) -> Measure:
         """Return a measure for a parsed formula whose names have been checked."""
         self = cls.__new__(cls)
-        self._begin(signals, node, text, "")
+        self._set_up(signals, node, text, "")
         return self
 
-    def _begin(self, signals: Signals, node: Node, text: str, dimension: str) -> None:
+    def _set_up(self, signals: Signals, node: Node, text: str, dimension: str) -> None:
         self.signals, self.node, self.text = signals, node, text
-        used = sorted(names(node) - {END, START})
+        used = sorted(names_in_formula(node) - {END, START})
         self.channels = tuple(name for name in used if signals.is_channel(name))
         self.parameters = tuple(name for name in used if not signals.is_channel(name))
-        if (curve := _first_curve(node, signals)) is not None:
+        if (curve := _find_first_curve(node, signals)) is not None:
             raise ModelError(
-                f"'{text}' is a curve over time: '{curve}' is not reduced to a number.",
+                f"'{text}' is not a number: '{curve}' is a curve over time.",
                 where="measure",
                 remedy=f"Reduce it to a number: max({curve}), mean({curve}), at({curve}, end) …",
             )
-        found = dimension_of(node, signals.dimension)
-        if dimension and not fits(found, dimension_named(dimension)):
+        found = formula_dimension(node, signals.dimension)
+        if dimension and not is_compatible(found, dimension_by_name(dimension)):
             raise ExpressionError(
-                f"'{text}' is in {found.unit or 'pure numbers'}, not in {dimension_named(dimension).unit}.",
+                f"'{text}' is in {found.unit or 'pure numbers'}, not in {dimension_by_name(dimension).unit}.",
                 where="units",
             )
         self.dimension: Dimension = UNKNOWN if found is LITERAL else found
@@ -209,7 +226,7 @@ class Measure:
 
         Raises ModelError where it asks for a time outside the run.
         """
-        return _Reader(self.signals, run).number(self.node)
+        return _FormulaEvaluator(self.signals, run).evaluate_number(self.node)
 
     def constant_reason(self, varied: Iterable[str] = ()) -> str:
         """Return the reason why the number is the same for all runs; empty if it can vary.
@@ -238,7 +255,7 @@ class Measures:
         self.table: dict[str, Measure] = {}
         for name, text in formulas.items():
             try:
-                self.table.update(_expanded(signals, name, text))
+                self.table.update(_expand_formula(signals, name, text))
             except KinetostatError as error:
                 error.where = f"'{name}'" + (f", {error.where}" if error.where else "")
                 raise
@@ -255,20 +272,20 @@ class Measures:
 
     def values(self, run: RunSamples) -> dict[str, float]:
         """Return all numbers of a run; channels are computed only once."""
-        return self.some(run, self.table)
+        return self.chosen_values(run, self.table)
 
-    def some(self, run: RunSamples, chosen: Mapping[str, Measure]) -> dict[str, float]:
-        """Return the chosen numbers of a run."""
-        reader = _Reader(self.signals, run)
-        return {name: reader.number(each.node) for name, each in chosen.items()}
+    def chosen_values(self, run: RunSamples, measures: Mapping[str, Measure]) -> dict[str, float]:
+        """Return the numbers of the chosen measures for a run."""
+        reader = _FormulaEvaluator(self.signals, run)
+        return {name: reader.evaluate_number(each.node) for name, each in measures.items()}
 
 
-def _expanded(signals: Signals, name: str, text: str) -> dict[str, Measure]:
+def _expand_formula(signals: Signals, name: str, text: str) -> dict[str, Measure]:
     node = parse(text, "native", FURTHER)
     signals.check(node, text)
-    several = {each: parts for each in sorted(names(node)) if (parts := signals.components(each))}
+    several = {each: parts for each in sorted(names_in_formula(node)) if (parts := signals.components(each))}
     if not several:
-        return {name: Measure.of_node(signals, node, text)}
+        return {name: Measure.from_node(signals, node, text)}
     found_parts = set(several.values())
     if len(found_parts) > 1:
         raise ExpressionError(
@@ -278,7 +295,7 @@ def _expanded(signals: Signals, name: str, text: str) -> dict[str, Measure]:
     found = {}
     for part in found_parts.pop():
         one = substitute(node, {each: Name(f"{each}.{part}") for each in several})
-        found[f"{name}.{part}"] = Measure.of_node(signals, one, text_of(one))
+        found[f"{name}.{part}"] = Measure.from_node(signals, one, format_formula(one))
     return found
 
 
@@ -296,10 +313,10 @@ class Requirement:
                 f"'{text}' is not a comparison.", where="requirement", remedy="Write it with <, <=, >, >= or ==."
             )
         signals.check(node, text)
-        dimension_of(node, signals.dimension)
+        formula_dimension(node, signals.dimension)
         sides = (node.right, node.left) if node.operator in ("<", "<=") else (node.left, node.right)
         self.text, self.equality = text, node.operator == "=="
-        self.measure = Measure.of_node(signals, Binary("-", *sides), text)
+        self.measure = Measure.from_node(signals, Binary("-", *sides), text)
 
     @property
     def unit(self) -> str:
@@ -311,12 +328,12 @@ class Requirement:
         return self.measure.value(run)
 
 
-def unused_parameters(model: Model, among: Iterable[str]) -> tuple[str, ...]:
-    """Return the parameters that nothing in a machine uses, not even other parameters."""
+def unused_parameters(model: Model, candidates: Iterable[str]) -> tuple[str, ...]:
+    """Return the parameters that nothing in a machine uses, not even the definition of another parameter."""
     used: set[str] = set()
     follow: dict[str, set[str]] = {}
     for element in nested_elements(model.expanded):
-        found = {name for formula in formulas_in(element) for name in names(parse(formula.text))}
+        found = {name for formula in iterate_formulas(element) for name in names_in_formula(parse(formula.text))}
         if isinstance(element, Parameter):
             follow[element.name] = found
         else:
@@ -326,24 +343,24 @@ def unused_parameters(model: Model, among: Iterable[str]) -> tuple[str, ...]:
         for name in follow.get(waiting.pop(), set()) - used:
             used.add(name)
             waiting.append(name)
-    return tuple(name for name in among if name not in used)
+    return tuple(name for name in candidates if name not in used)
 
 
-def _first_curve(node: Node, signals: Signals) -> str | None:
-    """Return the first part of a formula that is a curve over time; None if the formula gives a number."""
+def _find_first_curve(node: Node, signals: Signals) -> str | None:
+    """Return the first subexpression of a formula that is a curve over time; None if the formula gives a number."""
     match node:
         case Name(name):
             return name if signals.is_channel(name) else None
         case Call("at", (_, when)):
-            return _first_curve(when, signals)
+            return _find_first_curve(when, signals)
         case Call(function, (_,)) if function in REDUCTIONS:
             return None
         case Negative(operand):
-            return _first_curve(operand, signals)
+            return _find_first_curve(operand, signals)
         case Binary(_, left, right):
-            return _first_curve(left, signals) or _first_curve(right, signals)
+            return _find_first_curve(left, signals) or _find_first_curve(right, signals)
         case Call(_, arguments):
-            return next((found for each in arguments if (found := _first_curve(each, signals)) is not None), None)
+            return next((found for each in arguments if (found := _find_first_curve(each, signals)) is not None), None)
         case _:
             return None
 
@@ -351,82 +368,82 @@ def _first_curve(node: Node, signals: Signals) -> str | None:
 # ----------------------------------------------------------------------------------------- numbers of a run
 
 
-class _Reader:
+class _FormulaEvaluator:
     """Evaluates formulas over one run."""
 
     def __init__(
-        self, signals: Signals, run: RunSamples, whole: _Reader | None = None, rows: slice = slice(None)
+        self, signals: Signals, run: RunSamples, whole: _FormulaEvaluator | None = None, rows: slice = slice(None)
     ) -> None:
         self.signals, self.run, self.rows = signals, run, rows
         self.whole = whole
         """Of the whole run, where this one knows some samples of it only."""
         self._columns: dict[str, Any] = {}
-        self._near: dict[tuple[int, int], _Reader] = {}
+        self._near: dict[tuple[int, int], _FormulaEvaluator] = {}
         self._weights: Array | None = None
         self._places: dict[float, int] = {}
 
-    def number(self, node: Node) -> float:
+    def evaluate_number(self, node: Node) -> float:
         """Evaluate a formula that gives a number."""
         with np.errstate(all="ignore"):
-            return float(np.asarray(self._value(node)).reshape(-1)[0])
+            return float(np.asarray(self._evaluate(node)).reshape(-1)[0])
 
-    def _value(self, node: Node) -> Any:
+    def _evaluate(self, node: Node) -> Any:
         """Evaluate a formula to a number or to values (n,) over time, reductions first."""
         match node:  # what stands alone needs no formula around it
             case Name(name) if name not in CONSTANTS:
-                return self._named(name)
+                return self._named_values(name)
             case Call(word, arguments) if (word, len(arguments)) in FURTHER:
-                return self._reduction(word, arguments)
+                return self._evaluate_reduction(word, arguments)
         inner: dict[str, Any] = {}
-        outer = self._with_reductions_replaced(node, inner)
-        values = {name: inner[name] if name in inner else self._named(name) for name in names(outer)}
+        outer = self._replace_reductions(node, inner)
+        values = {name: inner[name] if name in inner else self._named_values(name) for name in names_in_formula(outer)}
         return evaluate(outer, values)
 
-    def _with_reductions_replaced(self, node: Node, found: dict[str, Any]) -> Node:
-        """Replace each reduction by a name whose value is added to `found`."""
+    def _replace_reductions(self, node: Node, reduced_values: dict[str, Any]) -> Node:
+        """Replace each reduction by a name whose value is added to `reduced_values`."""
 
-        def put(word: str, arguments: tuple[Node, ...]) -> Node:
-            return _placeholder(found, self._reduction(word, arguments))
+        def replace_one(reduction: str, arguments: tuple[Node, ...]) -> Node:
+            return _add_placeholder(reduced_values, self._evaluate_reduction(reduction, arguments))
 
-        return with_reductions_replaced(node, FURTHER, put)
+        return replace_reductions(node, FURTHER, replace_one)
 
-    def _reduction(self, word: str, arguments: tuple[Node, ...]) -> float:
+    def _evaluate_reduction(self, reduction: str, arguments: tuple[Node, ...]) -> float:
         what, *when = arguments
         return (
-            self._value_at(what, float(np.asarray(self._value(when[0]))))
+            self._evaluate_at(what, float(np.asarray(self._evaluate(when[0]))))
             if when
-            else self._values_over_time(word, what)
+            else self._values_over_time(reduction, what)
         )
 
-    def _named(self, name: str) -> Any:
+    def _named_values(self, name: str) -> Any:
         if name in (END, START) and not self.signals.is_channel(name) and name not in self.signals.parameters:
             return float((self.whole or self).run.time[-1 if name == END else 0])
         if name not in self._columns:
-            self._columns[name] = self._found(name)
+            self._columns[name] = self._find_values(name)
         return self._columns[name]
 
-    def _found(self, name: str) -> Any:
+    def _find_values(self, name: str) -> Any:
         if not self.signals.is_channel(name):
             given = self.run.settings.parameters
             return float(given[name]) if name in given else float(np.asarray(self._parameter_values[name]))
         if self.whole is not None and not _is_local_channel(self.signals.mech, name):
-            return self.whole._named(name)[self.rows]
+            return self.whole._named_values(name)[self.rows]
         return np.asarray(self.run[name])
 
     @cached_property
     def _parameter_values(self) -> Mapping[str, Any]:
         """Return the values of all parameters, including dependent ones."""
-        from core.model.parameters import environment
+        from core.model.parameters import parameter_values
 
-        return environment(self.signals.mech.model.expanded.parameters, dict(self.run.settings.parameters))
+        return parameter_values(self.signals.mech.model.expanded.parameters, dict(self.run.settings.parameters))
 
-    def _values_over_time(self, function: str, what: Node) -> float:
-        values = np.broadcast_to(np.asarray(self._value(what), dtype=float), self.run.time.shape)
+    def _values_over_time(self, function: str, formula: Node) -> float:
+        values = np.broadcast_to(np.asarray(self._evaluate(formula), dtype=float), self.run.time.shape)
         if self._weights is None:
             self._weights = simpson_weights(self.run.time)
-        return reduced(function, values, self.run.time, self._weights)
+        return reduce_curve(function, values, self.run.time, self._weights)
 
-    def _value_at(self, what: Node, t: float) -> float:
+    def _evaluate_at(self, formula: Node, t: float) -> float:
         """Evaluate at a time: at a sample, or by the polynomial through up to four nearest samples on its side of a
         discontinuity."""
         time = self.run.time
@@ -434,33 +451,33 @@ class _Reader:
         if not (time[0] - exact <= t <= time[-1] + exact):
             raise ModelError(
                 f"There is no value at t = {t:.6g} s: the run goes from {time[0]:.6g} s to {time[-1]:.6g} s.",
-                where=f"at({text_of(what)}, …)",
-                remedy="Name a time of the run, 'end' or 'start', or let it run longer.",
+                where=f"at({format_formula(formula)}, …)",
+                remedy="Give a time within the run, 'end' or 'start', or extend the run.",
             )
         if t not in self._places:
             self._places[t] = int(np.searchsorted(time, t + exact, side="right")) - 1
         last = self._places[t]
         if abs(time[last] - t) <= exact:
-            return float(np.asarray(self._part_of_samples(last, last + 1)._value(what)).reshape(-1)[0])
+            return float(np.asarray(self._restrict_to_samples(last, last + 1)._evaluate(formula)).reshape(-1)[0])
         first, end = max(last - 1, 0), min(last + 3, len(time))
         jumps = np.flatnonzero(np.diff(time[first:end]) <= 0.0) + first
         first = max([first, *(int(k) + 1 for k in jumps if k < last)])
         end = min([end, *(int(k) + 1 for k in jumps if k > last)])
         nodes = time[first:end]
-        values = np.broadcast_to(self._part_of_samples(first, end)._value(what), nodes.shape)
+        values = np.broadcast_to(self._restrict_to_samples(first, end)._evaluate(formula), nodes.shape)
         return float(sum(value * _lagrange(nodes, k, t) for k, value in enumerate(values)))
 
-    def _part_of_samples(self, first: int, end: int) -> _Reader:
+    def _restrict_to_samples(self, first: int, end: int) -> _FormulaEvaluator:
         """Return a reader for some samples only."""
         if (first, end) not in self._near:
             rows = slice(first, end)
-            self._near[first, end] = _Reader(self.signals, self.run.part(rows), self, rows)
+            self._near[first, end] = _FormulaEvaluator(self.signals, self.run.part(rows), self, rows)
         return self._near[first, end]
 
 
-def _placeholder(found: dict[str, Any], value: float) -> Name:
-    name = f"reduced {len(found)}"
-    found[name] = value
+def _add_placeholder(values: dict[str, Any], value: float) -> Name:
+    name = f"reduced {len(values)}"
+    values[name] = value
     return Name(name)
 
 

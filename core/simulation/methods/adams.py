@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.simulation.equations.system import copy
+from core.simulation.equations.system import copy_array
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import loader, native, scratch, view
 from core.simulation.machine_code.outcome import FINE, NOT_FINITE, STEP_UNDERFLOW, SWITCHED, TOO_MANY
@@ -33,13 +33,13 @@ from core.simulation.machine_code.records import Floats
 from core.simulation.methods.method import Method
 from core.simulation.methods.step_state import (
     StepState,
-    derivative,
-    first_step,
-    note_failure,
+    choose_first_step,
+    compute_derivative,
+    is_too_small,
     project,
-    refused,
+    record_scaled_error,
     scaled_norm,
-    too_small,
+    was_rejected_by_event,
 )
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ DIFFERENCES = MOST_ORDER + 2
 """Number of modified divided differences, Φ_0 … Φ_13."""
 NEXT, WRONG, ROOM, REACHED = DIFFERENCES, *range(2 * DIFFERENCES, 2 * DIFFERENCES + 3)
 ROWS = 2 * DIFFERENCES + 3
-"""Rows of `StepState.k`: Φ(n); Φ(n + 1); error; workspace; the end of the full step, wherever it is cut."""
+"""Rows of `StepState.k`: Φ(n); Φ(n + 1); error; workspace; end of the full step, before it is cut at an event."""
 
 
 class AdamsState(StepState):
@@ -60,7 +60,7 @@ class AdamsState(StepState):
     order: int = 0
     """Order of the next step; 0: no history."""
     used: int = 0
-    """Order of the step that samples are taken from; NOTHING: there is no step to continue from."""
+    """Order of the step from which samples are taken; NOTHING: there is no step to continue from."""
     highest: int
     """Highest allowed order."""
     raised: int = 0
@@ -75,8 +75,8 @@ NOTHING = -2
 load_adams = loader(AdamsState)
 
 
-def coefficients() -> tuple[Any, Any, Any]:
-    """Return (Gauss nodes and weights on [0, 1], constants γ*_j of equal steps, empty array)."""
+def build_coefficients() -> tuple[Any, Any, Any]:
+    """Return (Gauss nodes and weights on [0, 1], error constants γ*_j for equal steps, an empty array)."""
     nodes, weights = np.polynomial.legendre.leggauss(MOST_ORDER // 2 + 2)
     star = np.zeros(MOST_ORDER + 3)
     star[0] = 1.0
@@ -86,7 +86,7 @@ def coefficients() -> tuple[Any, Any, Any]:
 
 
 @native
-def step_integrals(state: int, h: float, count: int, out: Any) -> None:
+def compute_step_integrals(state: int, h: float, count: int, out: Any) -> None:
     """Compute the coefficients h g_j = ∫ Π_{i<j} (s − t_{n−i}) / (t_{n+1} − t_{n−i}) ds from t_n to t_{n+1} = t_n + h,
     for j = 0 … count − 1."""
     w = load_adams(state)
@@ -106,7 +106,7 @@ def predict(state: int, h: float, order: int, g: Any) -> None:
     differences."""
     w = load_adams(state)
     n = len(w.y)
-    copy(w.y, w.new)
+    copy_array(w.y, w.new)
     beta = 1.0
     for j in range(order + 2):
         for i in range(n):
@@ -121,7 +121,7 @@ def predict(state: int, h: float, order: int, g: Any) -> None:
 
 
 @native
-def corrector_difference(state: int, f: Any, order: int, out: Any) -> Any:
+def compute_corrector_difference(state: int, f: Any, order: int, out: Any) -> Any:
     """Compute Φ_order(n + 1) = f − Σ_{j<order} Φ*_j(n) into out, with f in place of f_{n+1}."""
     w = load_adams(state)
     for i in range(len(f)):
@@ -132,22 +132,22 @@ def corrector_difference(state: int, f: Any, order: int, out: Any) -> Any:
 
 
 @native
-def error_at_order(state: int, f: Any, order: int, weight: float) -> Any:
+def estimate_error_at_order(state: int, f: Any, order: int, weight: float) -> Any:
     """Return the scaled norm of weight · Φ_order(n + 1)."""
     w = load_adams(state)
-    corrector_difference(state, f, order, w.k[ROOM])
+    compute_corrector_difference(state, f, order, w.k[ROOM])
     return abs(weight) * scaled_norm(state, w.k[ROOM], w.y, w.new)
 
 
 @native
-def order_change(state: int, f: Any, order: int, g: Any, error: float) -> Any:
+def suggest_order_change(state: int, f: Any, order: int, g: Any, error: float) -> Any:
     """Return −1 if the order should be lowered, otherwise 0."""
     if order > 2:
-        lower = error_at_order(state, f, order - 1, g[order - 1] - g[order - 2])
-        lowest = error_at_order(state, f, order - 2, g[order - 2] - g[order - 3])
+        lower = estimate_error_at_order(state, f, order - 1, g[order - 1] - g[order - 2])
+        lowest = estimate_error_at_order(state, f, order - 2, g[order - 2] - g[order - 3])
         return -1 if max(lower, lowest) <= error else 0
     if order == 2:
-        return -1 if error_at_order(state, f, 1, g[1] - g[0]) <= 0.5 * error else 0
+        return -1 if estimate_error_at_order(state, f, 1, g[1] - g[0]) <= 0.5 * error else 0
     return 0
 
 
@@ -156,11 +156,11 @@ def try_step(state: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
     """Try one step: predict, evaluate, correct, project. Returns (outcome, error norm); f receives the evaluation at
     the prediction."""
     w = load_adams(state)
-    step_integrals(state, h, order + 2, g)
+    compute_step_integrals(state, h, order + 2, g)
     predict(state, h, order, g)
-    if not derivative(state, t + h, w.new, f):
+    if not compute_derivative(state, t + h, w.new, f):
         return NOT_FINITE, np.inf
-    corrector_difference(state, f, order, w.k[ROOM])
+    compute_corrector_difference(state, f, order, w.k[ROOM])
     # the corrector, and its last order as the error
     for i in range(len(w.y)):
         w.new[i] += g[order] * w.k[ROOM, i]
@@ -168,7 +168,7 @@ def try_step(state: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
     happened = project(state, t + h, w.new, w.k[WRONG])
     if happened != FINE:
         return happened, np.inf
-    note_failure(state, w.k[WRONG], w.new)
+    record_scaled_error(state, w.k[WRONG], w.new)
     return FINE, scaled_norm(state, w.k[WRONG], w.y, w.new)
 
 
@@ -229,19 +229,19 @@ def choose_next_step(state: int, h: float, order: int, g: Any, error: float, dow
 def start_history(state: int, t: float) -> Any:
     """Start with order one and the first difference."""
     w = load_adams(state)
-    if not derivative(state, t, w.y, w.k[0]):
-        copy(w.k[0], w.failed)
+    if not compute_derivative(state, t, w.y, w.k[0]):
+        copy_array(w.k[0], w.failed)
         return NOT_FINITE
     for j in range(len(w.past)):
         w.past[j] = t
     w.order, w.raised, w.delay = 1, 1, 0
     if w.step <= 0.0:
-        w.step = first_step(state, t, w.k[0], 2.0, w.k[WRONG], w.k[ROOM])
+        w.step = choose_first_step(state, t, w.k[0], 2.0, w.k[WRONG], w.k[ROOM])
     return FINE
 
 
 @native
-def accepted_step(state: int, g: Any, f: Any) -> Any:
+def take_accepted_step(state: int, g: Any, f: Any) -> Any:
     """Take one accepted step from w.y to w.new, projected onto the constraint manifold."""
     w = load_adams(state)
     t, end = w.time, w.end
@@ -250,17 +250,17 @@ def accepted_step(state: int, g: Any, f: Any) -> Any:
         h, order = min(w.step, w.limit), w.order
         if t + 1.01 * h >= end:  # no sliver before the end
             h = end - t
-        if too_small(t, h):
+        if is_too_small(t, h):
             return STEP_UNDERFLOW if happened == FINE else happened
         happened, error = try_step(state, t, h, order, g, f)
-        down = order_change(state, f, order, g, error) if happened == FINE else 0
+        down = suggest_order_change(state, f, order, g, error) if happened == FINE else 0
         if error <= 1.0:
             break
         failures += 1
         w.rejected += 1
         if w.rejected + w.accepted >= w.most:
             return TOO_MANY
-        if refused(state, t, h, happened):
+        if was_rejected_by_event(state, t, h, happened):
             w.step, w.used = h, NOTHING
             return SWITCHED
         w.raised = 0
@@ -268,11 +268,11 @@ def accepted_step(state: int, g: Any, f: Any) -> Any:
         w.delay = 0
         w.step = h * (0.5 if happened == FINE else 0.1)
     # accepted: the second evaluation, of which the differences are made
-    if not derivative(state, t + h, w.new, f):
-        copy(f, w.failed)
+    if not compute_derivative(state, t + h, w.new, f):
+        copy_array(f, w.failed)
         return NOT_FINITE
     shift_history(state, t + h, f, order)
-    copy(w.new, w.k[REACHED])
+    copy_array(w.new, w.k[REACHED])
     w.taken = h
     w.accepted += 1
     w.delay += 1
@@ -292,9 +292,9 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
         happened = start_history(state, t)
     else:
         for j in range(w.used + 2):
-            copy(w.k[NEXT + j], w.k[j])
+            copy_array(w.k[NEXT + j], w.k[j])
     if happened == FINE:
-        happened = accepted_step(state, g, f)
+        happened = take_accepted_step(state, g, f)
     return happened
 
 
@@ -313,7 +313,7 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
             g[j] += product
             step = w.past[0] - w.past[j + 1]
             product = product * (s + w.past[0] - w.past[j]) / step if step != 0.0 else 0.0
-    copy(w.k[REACHED], point)
+    copy_array(w.k[REACHED], point)
     for j in range(count):
         for i in range(len(point)):
             point[i] += g[j] * w.k[NEXT + j, i]
@@ -323,7 +323,7 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
 
 @entry
 def take_back(state: int, t: float, first: int, second: int) -> int:
-    """Undo the step taken: restore the order and past times before it."""
+    """Undo the step taken: restore the order and the past times from before it."""
     w = load_adams(state)
     if w.order > 0:
         for j in range(len(w.past) - 1):
@@ -335,16 +335,16 @@ def take_back(state: int, t: float, first: int, second: int) -> int:
 
 @entry
 def forget(state: int, t: float, first: int, second: int) -> int:
-    """Restart with order one."""
+    """Restart the method with order one and no history."""
     w = load_adams(state)
     if w.order > 0:
         w.order, w.step = 0, 0.0
     return FINE
 
 
-def begin(method: str, n: int, equations: CompiledEquations) -> partial[AdamsState]:
+def prepare_state(method: str, n: int, equations: CompiledEquations) -> partial[AdamsState]:
     """Return the constructor of the method's initial state for a run with n states."""
-    A, rows, P = coefficients()
+    A, rows, P = build_coefficients()
     return partial(
         AdamsState,
         step_of=step_entry.address,
@@ -369,6 +369,6 @@ METHODS = (
         order=12,
         adaptive=True,
         help="For smooth motion of large machines: needs few evaluations.",
-        begin=begin,
+        begin=prepare_state,
     ),
 )

@@ -26,21 +26,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.simulation.equations.system import copy
+from core.simulation.equations.system import copy_array
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, view
 from core.simulation.machine_code.outcome import FINE, NOT_FINITE, STEP_UNDERFLOW, SWITCHED, TOO_MANY
 from core.simulation.methods import radau_stages
 from core.simulation.methods.method import STIFF, Method
-from core.simulation.methods.radau_stages import BLOCK, MOST_STAGES, RadauState, factorise, load_radau, solve
+from core.simulation.methods.radau_stages import (
+    BLOCK,
+    MOST_STAGES,
+    RadauState,
+    factorise_systems,
+    load_radau,
+    solve_shifted_system,
+)
 from core.simulation.methods.step_state import (
-    derivative,
-    first_step,
-    note_failure,
+    choose_first_step,
+    compute_derivative,
+    is_too_small,
     project,
-    refused,
+    record_scaled_error,
     scaled_norm,
-    too_small,
+    was_rejected_by_event,
 )
 
 if TYPE_CHECKING:
@@ -63,10 +70,10 @@ GOAL_RATE = 0.2
 """Target convergence rate, for which step sizes are adjusted. The rate grows with the third power of the step where
 stiff directions rotate."""
 SHORTER = 0.7
-"""Lower bound of the step factor for the sake of convergence: an accepted step is not followed by a shorter one."""
+"""Smallest factor by which slow convergence of Newton's method shortens the step that follows an accepted one."""
 ROUNDING = 1e-3
-"""Share of its tolerance below which a change is rounding error, as for a machine at rest, and its rate is meaningless.
-"""
+"""Fraction of its tolerance below which a change counts as rounding error, as in a machine at rest; its convergence
+rate is then meaningless."""
 SAFETY, SMALLEST, LARGEST, KEPT, FORESEEN = 0.9, 0.2, 8.0, 1.2, 3.0
 """KEPT: a step that would grow by less keeps its length and its factors. FORESEEN: largest ratio to the previous step
 at which the middle of the step is extrapolated."""
@@ -77,17 +84,17 @@ error allows steps larger by the factor DOWN than convergence does; after more t
 
 
 @native
-def table_row(s: int) -> Any:
-    """Return the first table row of the coefficients for s stages."""
+def first_table_row(s: int) -> Any:
+    """Return the first row of the coefficient table for s stages."""
     return BLOCK * ((s - 3) // 2)
 
 
 @native
-def mix_rows(state: int, M: Any, source: int, target: int) -> None:
+def multiply_rows(state: int, M: Any, source: int, target: int) -> None:
     """Multiply a block of rows of k by a matrix, into another block."""
     w = load_radau(state)
     s = w.stage
-    first, n = table_row(s), len(w.y)
+    first, n = first_table_row(s), len(w.y)
     for i in range(s):
         out = w.k[target + i]
         for j in range(n):
@@ -99,7 +106,7 @@ def mix_rows(state: int, M: Any, source: int, target: int) -> None:
 
 
 @native
-def extrapolate(state: int, theta: float, out: Any) -> None:
+def extrapolate_polynomial(state: int, theta: float, out: Any) -> None:
     """Extrapolate the previous step's polynomial to θ of its length after its end, as the difference from the state
     there."""
     w = load_radau(state)
@@ -113,18 +120,18 @@ def extrapolate(state: int, theta: float, out: Any) -> None:
 
 
 @native
-def differenced_jacobian(state: int, t: float, point: Any) -> Any:
+def difference_jacobian(state: int, t: float, point: Any) -> Any:
     """Compute ∂f/∂y by finite differences on switching surfaces."""
     w = load_radau(state)
     n, J = len(point), w.square
     f, g = w.k[WRONG], w.k[RIGHT]
-    if not derivative(state, t, point, f):
+    if not compute_derivative(state, t, point, f):
         return False
     for j in range(n):
         kept = point[j]
         point[j] = kept + INCREMENT_FRACTION * max(abs(kept), 1.0)
         step = point[j] - kept
-        well = derivative(state, t, point, g)
+        well = compute_derivative(state, t, point, g)
         point[j] = kept
         if not well:
             return False
@@ -139,19 +146,19 @@ def update_jacobian(state: int, t: float, point: Any) -> Any:
     w = load_radau(state)
     w.jacobians += 1
     if w.sliding > 0:
-        return differenced_jacobian(state, t, point)
+        return difference_jacobian(state, t, point)
     w.calls += w.cost
     return call_entry(w.jacobian, w.system, t, address_of(point), address_of(w.square)) == FINE
 
 
 @native
-def foresee_jacobian(state: int, t: float, h: float) -> Any:
-    """Compute the Jacobian at the middle of the step if it can be extrapolated: rotating stiff directions then stay
-    close to it, and Newton's method converges several times faster."""
+def extrapolate_jacobian(state: int, t: float, h: float) -> Any:
+    """Compute the Jacobian at the middle of the step if that state can be extrapolated: stiff directions that rotate
+    then stay close to it, and Newton's method converges several times faster."""
     w = load_radau(state)
     before, middle = w.last_step, w.k[ROOM]
     if before > 0.0 and h <= FORESEEN * before:
-        extrapolate(state, 0.5 * h / before, middle)
+        extrapolate_polynomial(state, 0.5 * h / before, middle)
         for j in range(len(w.y)):
             middle[j] += w.y[j]
         if update_jacobian(state, t + 0.5 * h, middle):
@@ -164,13 +171,13 @@ def prepare_factors(state: int, t: float, h: float) -> Any:
     """Update the Jacobian and its factors where the old ones no longer apply."""
     w = load_radau(state)
     if w.renewed == 0:
-        if not foresee_jacobian(state, t, h):
+        if not extrapolate_jacobian(state, t, h):
             return NOT_FINITE
         w.renewed, w.present, w.factored = 1, 1, 0.0
     if w.factored != h:
         s = w.stage
         w.factored = h
-        if not factorise(state, h, w.rows[table_row(s) + MOST_STAGES], (s - 1) // 2):
+        if not factorise_systems(state, h, w.rows[first_table_row(s) + MOST_STAGES], (s - 1) // 2):
             return DIVERGED
     return FINE
 
@@ -182,19 +189,19 @@ def guess_stages(state: int, h: float) -> None:
     before, s = w.last_step, w.stage
     for i in range(s):
         if before > 0.0:
-            extrapolate(state, w.A[table_row(s) + MOST_STAGES, i] * h / before, w.k[Z + i])
+            extrapolate_polynomial(state, w.A[first_table_row(s) + MOST_STAGES, i] * h / before, w.k[Z + i])
         else:
             for j in range(len(w.y)):
                 w.k[Z + i, j] = 0.0
-    mix_rows(state, w.rows, Z, W)
+    multiply_rows(state, w.rows, Z, W)
 
 
 @native
-def newton_change(state: int, h: float) -> None:
+def compute_newton_increment(state: int, h: float) -> None:
     """Compute the Newton increment ΔW: form the right-hand sides T⁻¹ F − Λ W / h and solve the systems."""
     w = load_radau(state)
     n, k, s = len(w.y), w.k, w.stage
-    c, first = w.halved, table_row(s)
+    c, first = w.halved, first_table_row(s)
     spectrum = w.rows[first + MOST_STAGES]
     J = w.square[:n]
     right, found = w.complexes[MOST_STAGES // 2 * n], w.complexes[MOST_STAGES // 2 * n + 1]
@@ -205,7 +212,7 @@ def newton_change(state: int, h: float) -> None:
         for m in range(s):
             x += w.rows[first, m] * k[F + m, j]
         k[RIGHT, j] = x - real * k[W, j]
-    solve(J, c, real, w.square[n:], w.pivots[0], k[RIGHT], k[DW])
+    solve_shifted_system(J, c, real, w.square[n:], w.pivots[0], k[RIGHT], k[DW])
     # each pair α ± iβ: two real rows of W as one complex unknown
     for p in range((s - 1) // 2):
         alpha, beta, a = spectrum[2 * p + 1] / h, spectrum[2 * p + 2] / h, 2 * p + 1
@@ -217,7 +224,9 @@ def newton_change(state: int, h: float) -> None:
             right[j] = complex(
                 x - alpha * k[W + a, j] - beta * k[W + a + 1, j], y - alpha * k[W + a + 1, j] + beta * k[W + a, j]
             )
-        solve(J, c, complex(alpha, -beta), w.complexes[p * n : (p + 1) * n], w.pivots[p + 1], right, found)
+        solve_shifted_system(
+            J, c, complex(alpha, -beta), w.complexes[p * n : (p + 1) * n], w.pivots[p + 1], right, found
+        )
         for j in range(n):
             k[DW + a, j], k[DW + a + 1, j] = found[j].real, found[j].imag
 
@@ -238,11 +247,11 @@ def evaluate_stages(state: int, t: float, h: float) -> Any:
     """Compute the derivatives at the stages; returns false if they are not finite."""
     w = load_radau(state)
     k, s = w.k, w.stage
-    nodes = w.A[table_row(s) + MOST_STAGES]
+    nodes = w.A[first_table_row(s) + MOST_STAGES]
     for i in range(s):
         for j in range(len(w.y)):
             k[ROOM, j] = w.y[j] + k[Z + i, j]
-        if not derivative(state, t + nodes[i] * h, k[ROOM], k[F + i]):
+        if not compute_derivative(state, t + nodes[i] * h, k[ROOM], k[F + i]):
             return False
     return True
 
@@ -263,8 +272,8 @@ def iterate_stages(state: int, t: float, h: float, tolerance: float) -> Any:
         w.rounds = turn + 1
         if not evaluate_stages(state, t, h):  # with fixed modes formulas may have no value beyond the event
             return NOT_FINITE if w.modes_fixed == 1 else DIVERGED, rate
-        newton_change(state, h)
-        mix_rows(state, w.A, DW, F)
+        compute_newton_increment(state, h)
+        multiply_rows(state, w.A, DW, F)
         size = 0.0
         for i in range(s):
             size += scaled_square(state, k[F + i])
@@ -290,7 +299,7 @@ def estimate_error(state: int, h: float) -> None:
     """Compute the error estimate (μ/h − J)⁻¹ (f + Σ e_i Z_i / h) (IV.8.19)."""
     w = load_radau(state)
     k, s = w.k, w.stage
-    first = table_row(s)
+    first = first_table_row(s)
     for j in range(len(w.y)):
         x = 0.0
         for i in range(s):
@@ -306,8 +315,8 @@ def filter_error(state: int, h: float, f: Any) -> None:
     k, n = w.k, len(w.y)
     for j in range(n):
         k[RIGHT, j] = f[j] + k[SECOND, j]
-    real = w.rows[table_row(w.stage) + MOST_STAGES, 0] / h
-    solve(w.square[:n], w.halved, real, w.square[n:], w.pivots[0], k[RIGHT], k[WRONG])
+    real = w.rows[first_table_row(w.stage) + MOST_STAGES, 0] / h
+    solve_shifted_system(w.square[:n], w.halved, real, w.square[n:], w.pivots[0], k[RIGHT], k[WRONG])
 
 
 @native
@@ -317,22 +326,22 @@ def damp_error(state: int, t: float, h: float) -> None:
     k = w.k
     for j in range(len(w.y)):
         k[ROOM, j] = w.y[j] + k[WRONG, j]
-    if derivative(state, t, k[ROOM], k[CHANGE]):
+    if compute_derivative(state, t, k[ROOM], k[CHANGE]):
         filter_error(state, h, k[CHANGE])
 
 
 @native
-def error_of(state: int, t: float, h: float, tried: bool) -> Any:
+def compute_step_end(state: int, t: float, h: float, is_retry: bool) -> Any:
     """Compute the end of the step, projected onto the constraint manifold, into w.new; returns (outcome, error
     norm)."""
     w = load_radau(state)
     k = w.k
     copy_last_stage(state)
     estimate_error(state, h)
-    if tried and scaled_norm(state, k[WRONG], w.y, w.new) > 1.0:
+    if is_retry and scaled_norm(state, k[WRONG], w.y, w.new) > 1.0:
         damp_error(state, t, h)
     happened = project(state, t + h, w.new, k[WRONG])
-    note_failure(state, k[WRONG], w.new)
+    record_scaled_error(state, k[WRONG], w.new)
     return happened, scaled_norm(state, k[WRONG], w.y, w.new)
 
 
@@ -362,23 +371,23 @@ def accept_step(state: int, h: float, error: float, rate: float, rejected: bool)
     w.step, w.taken = h * factor, h
     w.accepted += 1
     w.degree = s
-    mix_rows(state, w.P, Z, Q)
+    multiply_rows(state, w.P, Z, Q)
     w.same += 1
     if not rejected and w.same > STEADY:
         choose_order(state, allowed, converging, present)
 
 
 @native
-def choose_order(state: int, allowed: float, converging: float, present: bool) -> None:
-    """Raise the number of stages where only the error limits steps, lower it where convergence does. Arguments: step
-    factors allowed by the error and by the convergence of Newton's method; whether the Jacobian was made for this step.
-    """
+def choose_order(state: int, error_factor: float, convergence_factor: float, jacobian_is_new: bool) -> None:
+    """Raise the number of stages if only the error limits steps; lower it if convergence limits them. Arguments: step
+    factors allowed by the error and by the convergence of Newton's method; whether the Jacobian was computed for this
+    step."""
     w = load_radau(state)
     s = w.stage
     change = 0
-    if converging > UP * allowed and s < w.highest:
+    if convergence_factor > UP * error_factor and s < w.highest:
         change = 2
-    elif present and allowed > DOWN * converging and s > w.lowest:
+    elif jacobian_is_new and error_factor > DOWN * convergence_factor and s > w.lowest:
         change = -2
         w.step = min(w.step, w.taken)
     if change != 0:
@@ -396,14 +405,14 @@ def shrink_step(state: int, h: float, factor: float) -> Any:
 
 
 @native
-def shortening_factor(state: int, happened: int, error: float, refusals: int) -> Any:
+def shortening_factor(state: int, outcome: int, error: float, rejections: int) -> Any:
     """Return the factor by which a step rejected for its error is shortened. After several rejections the solution is
     taken as not smooth, so that high orders are useless."""
     w = load_radau(state)
-    factor = 0.5 if happened != FINE else SMALLEST
-    if happened == FINE and error < np.inf:
+    factor = 0.5 if outcome != FINE else SMALLEST
+    if outcome == FINE and error < np.inf:
         factor = max(SMALLEST, SAFETY * error ** (-1.0 / (w.stage + 1.0)))
-    if refusals > 1:
+    if rejections > 1:
         w.stage, w.same, w.factored = w.lowest, 0, 0.0
     return factor
 
@@ -428,7 +437,7 @@ def retry_factor(state: int, rate: float) -> float:
 
 
 @native
-def implicit_step(state: int, tolerance: float) -> Any:
+def take_accepted_step(state: int, tolerance: float) -> Any:
     """Take one accepted step from w.y to w.new, projected onto the constraint manifold."""
     w = load_radau(state)
     t, end = w.time, w.end
@@ -439,7 +448,7 @@ def implicit_step(state: int, tolerance: float) -> Any:
         h = min(w.step, w.limit)
         if t + 1.01 * h >= end:  # no sliver before the end
             h = end - t
-        if too_small(t, h):
+        if is_too_small(t, h):
             return STEP_UNDERFLOW if happened in (FINE, DIVERGED) else happened
         happened = prepare_factors(state, t, h)
         rate = 0.0
@@ -447,7 +456,7 @@ def implicit_step(state: int, tolerance: float) -> Any:
             guess_stages(state, h)
             happened, rate = iterate_stages(state, t, h, tolerance)
         if happened == FINE:
-            happened, error = error_of(state, t, h, rejected)
+            happened, error = compute_step_end(state, t, h, rejected)
             if happened == FINE and error <= 1.0:
                 accept_step(state, h, error, rate, rejected)
                 return FINE
@@ -460,7 +469,7 @@ def implicit_step(state: int, tolerance: float) -> Any:
             return TOO_MANY
         if happened != FINE:
             copy_last_stage(state)
-        if refused(state, t, h, NOT_FINITE if happened == NOT_FINITE else FINE):
+        if was_rejected_by_event(state, t, h, NOT_FINITE if happened == NOT_FINITE else FINE):
             w.step, w.renewed, w.last_step = h, 0, 0.0
             return SWITCHED
 
@@ -470,14 +479,14 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
     """Take one step."""
     w = load_radau(state)
     if w.fresh == 0:
-        if not derivative(state, t, w.y, w.k[0]):
-            copy(w.k[0], w.failed)
+        if not compute_derivative(state, t, w.y, w.k[0]):
+            copy_array(w.k[0], w.failed)
             return NOT_FINITE
         w.fresh = 1
     if w.step <= 0.0:
-        w.step = first_step(state, t, w.k[0], w.stage + 1.0, w.k[ROOM], w.k[WRONG])
+        w.step = choose_first_step(state, t, w.k[0], w.stage + 1.0, w.k[ROOM], w.k[WRONG])
     tolerance = max(1e-15 / w.rtol, min(0.03, np.sqrt(w.rtol)))
-    result: int = implicit_step(state, tolerance)
+    result: int = take_accepted_step(state, tolerance)
     return result
 
 
@@ -495,11 +504,11 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
     return result
 
 
-def begin(method: str, n: int, equations: CompiledEquations) -> partial[RadauState]:
+def prepare_state(method: str, n: int, equations: CompiledEquations) -> partial[RadauState]:
     """Return the constructor of the method's initial state for a run with n states. The Jacobian is exact if the
     machine's functions can be differentiated, otherwise by finite differences."""
-    exact, pairs, fewest = equations.differentiable, MOST_STAGES // 2, radau_stages.STAGES[0]
-    A, rows, P = radau_stages.tables()
+    exact, pairs, fewest = equations.has_analytic_derivatives, MOST_STAGES // 2, radau_stages.STAGES[0]
+    A, rows, P = radau_stages.build_tables()
     return partial(
         RadauState,
         step_of=step_entry.address,
@@ -529,7 +538,7 @@ METHODS = (
         order=13,
         adaptive=True,
         help="For stiff machines with hard springs or strong dampers. The order adapts to the motion.",
-        begin=begin,
+        begin=prepare_state,
         implicit=True,
     ),
     Method(
@@ -539,7 +548,7 @@ METHODS = (
         order=5,
         adaptive=True,
         help="For stiff machines with discontinuous forces.",
-        begin=begin,
+        begin=prepare_state,
         implicit=True,
     ),
 )

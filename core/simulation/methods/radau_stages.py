@@ -35,7 +35,7 @@ class RadauState(StepState):
     degree: int = 0
     """Degree of the last step's polynomial."""
     same: int = 0
-    """Number of steps taken with this number of stages."""
+    """Number of steps taken so far with the present number of stages."""
     rounds: int = 0
     """Number of rounds of the last Newton iteration."""
     present: int = 0
@@ -58,7 +58,7 @@ load_radau = loader(RadauState)
 
 
 @native
-def lu(A: Any, pivots: Any, n: int) -> Any:
+def lu_factorise(A: Any, pivots: Any, n: int) -> Any:
     """Factor L U = P A in place, (n, n), with reciprocals on the diagonal of U; returns false if A is singular."""
     for j in range(n):
         p, best = j, 0.0
@@ -85,7 +85,7 @@ def lu(A: Any, pivots: Any, n: int) -> Any:
 
 @native
 def lu_solve(A: Any, pivots: Any, x: Any, n: int) -> None:
-    """Solve x ← A⁻¹ x with the factors of `lu`."""
+    """Solve x ← A⁻¹ x with the factors of `lu_factorise`."""
     for j in range(n):
         p = pivots[j]
         if p != j:
@@ -103,30 +103,30 @@ def lu_solve(A: Any, pivots: Any, x: Any, n: int) -> None:
 
 
 @native
-def fill(J: Any, c: int, value: Any, A: Any) -> None:
+def fill_shifted_matrix(J: Any, c: int, shift: Any, A: Any) -> None:
     """Compute λ − J into A, with its first c coordinates eliminated."""
     n = J.shape[1]
     if c == 0:
         for i in range(n):
             for j in range(n):
                 A[i, j] = -J[i, j]
-            A[i, i] += value
+            A[i, i] += shift
         return
     # the rows of speeds and states, with x_v = λ x_q − r_q put in
     for i in range(c, n):
         for j in range(c):
-            A[i - c, j] = -J[i, j] - value * J[i, c + j]
+            A[i - c, j] = -J[i, j] - shift * J[i, c + j]
         for j in range(2 * c, n):
             A[i - c, j - c] = -J[i, j]
-    square = value * value
+    square = shift * shift
     for i in range(c):
         A[i, i] += square
     for i in range(c, n - c):
-        A[i, i] += value
+        A[i, i] += shift
 
 
 @native
-def solve(J: Any, c: int, value: Any, A: Any, pivots: Any, r: Any, x: Any) -> None:
+def solve_shifted_system(J: Any, c: int, shift: Any, A: Any, pivots: Any, r: Any, x: Any) -> None:
     """Solve x ← (λ − J)⁻¹ r with the factors A of `fill`; r is overwritten and must not be x."""
     n = J.shape[1]
     if c == 0:
@@ -138,7 +138,7 @@ def solve(J: Any, c: int, value: Any, A: Any, pivots: Any, r: Any, x: Any) -> No
     for i in range(c, n):
         total = r[i]
         if i < 2 * c:
-            total += value * r[i - c]
+            total += shift * r[i - c]
         for j in range(c):
             total -= J[i, c + j] * r[j]
         r[i] = total
@@ -146,24 +146,24 @@ def solve(J: Any, c: int, value: Any, A: Any, pivots: Any, r: Any, x: Any) -> No
     lu_solve(A, pivots, right, n - c)
     for i in range(c):
         x[i] = right[i]
-        x[c + i] = value * right[i] - r[i]
+        x[c + i] = shift * right[i] - r[i]
     for i in range(2 * c, n):
         x[i] = r[i]
 
 
 @native
-def factorise(state: int, h: float, spectrum: Any, pairs: int) -> Any:
+def factorise_systems(state: int, h: float, spectrum: Any, pairs: int) -> Any:
     """Factor μ/h − J and (α − iβ)/h − J for each pair; returns false if one is singular. spectrum: μ, α₁, β₁, …"""
     w = load_radau(state)
     n, c = len(w.y), w.halved
     J, A = w.square[:n], w.square[n:]
     w.factorisations += 1
-    fill(J, c, spectrum[0] / h, A)
-    well = lu(A, w.pivots[0], n - c)
+    fill_shifted_matrix(J, c, spectrum[0] / h, A)
+    well = lu_factorise(A, w.pivots[0], n - c)
     for k in range(pairs):
         block = w.complexes[k * n : (k + 1) * n]
-        fill(J, c, complex(spectrum[2 * k + 1] / h, -spectrum[2 * k + 2] / h), block)
-        well = well and lu(block, w.pivots[k + 1], n - c)
+        fill_shifted_matrix(J, c, complex(spectrum[2 * k + 1] / h, -spectrum[2 * k + 2] / h), block)
+        well = well and lu_factorise(block, w.pivots[k + 1], n - c)
     return well
 
 
@@ -173,7 +173,7 @@ BLOCK = MOST_STAGES + 2
 """Number of table rows of each method."""
 
 
-def nodes(s: int) -> Any:
+def collocation_nodes(s: int) -> Any:
     """Return the (s,) zeros of P_s − P_{s−1}, shifted to [0, 1]; the last is 1."""
     difference = legendre.Legendre.basis(s) - legendre.Legendre.basis(s - 1)
     c: Any = (np.sort(difference.roots().real) + 1.0) / 2.0
@@ -181,14 +181,14 @@ def nodes(s: int) -> Any:
     return c
 
 
-def matrix(c: Any) -> Any:
+def collocation_matrix(c: Any) -> Any:
     """Return the (s, s) matrix A of the collocation method: Σ_j a_ij c_j^(k−1) = c_i^k / k."""
     k = np.arange(1, len(c) + 1)
     return (c[:, None] ** k / k) @ np.linalg.inv(c[:, None] ** (k - 1))
 
 
-def tables() -> tuple[Any, Any, Any]:
-    """Return (T, its inverse, P) of all methods stacked, `BLOCK` rows each.
+def build_tables() -> tuple[Any, Any, Any]:
+    """Return (T, its inverse, P) of all methods, stacked, with `BLOCK` rows each.
 
     A has the inverse T Λ T⁻¹ with a real eigenvalue μ and pairs α ± iβ (IV.8.3). Rows of the blocks: T, c and the
     weights e of the error; T⁻¹, a row μ, α₁, β₁, α₂, β₂ … and the last row of A⁻¹; the powers of the collocation
@@ -196,8 +196,8 @@ def tables() -> tuple[Any, Any, Any]:
     """
     T, back, P = (np.zeros((len(STAGES) * BLOCK, MOST_STAGES)) for _ in range(3))
     for k, s in enumerate(STAGES):
-        first, c = k * BLOCK, nodes(s)
-        inverse = np.linalg.inv(matrix(c))
+        first, c = k * BLOCK, collocation_nodes(s)
+        inverse = np.linalg.inv(collocation_matrix(c))
         values, vectors = np.linalg.eig(inverse)
         order = [int(np.argmin(np.abs(values.imag))), *np.flatnonzero(values.imag > 1e-6)]
         columns, spectrum = [vectors[:, order[0]].real], [values[order[0]].real]
@@ -205,17 +205,17 @@ def tables() -> tuple[Any, Any, Any]:
             columns += [vectors[:, pair].real, vectors[:, pair].imag]
             spectrum += [values[pair].real, values[pair].imag]
         T[first : first + s, :s] = np.stack(columns, axis=1)
-        T[first + MOST_STAGES, :s], T[first + MOST_STAGES + 1, :s] = c, weights(c, inverse, spectrum[0])
+        T[first + MOST_STAGES, :s], T[first + MOST_STAGES + 1, :s] = c, error_weights(c, inverse, spectrum[0])
         back[first : first + s, :s] = np.linalg.inv(T[first : first + s, :s])
         back[first + MOST_STAGES, :s], back[first + MOST_STAGES + 1, :s] = spectrum, inverse[-1]
         P[first : first + s, :s] = np.linalg.inv(c[:, None] ** np.arange(1, s + 1))
     return T, back, P
 
 
-def weights(c: Any, inverse: Any, mu: float) -> Any:
+def error_weights(c: Any, inverse: Any, mu: float) -> Any:
     """Return the (s,) weights e of the error f(t, y) + Σ e_i Z_i / h: the formula of order s with the weight 1/μ at 0
     minus the method (IV.8.16 ff.), times μ."""
     s = len(c)
     k = np.arange(1, s + 1)
     lower = np.linalg.solve(c[None, :] ** (k - 1)[:, None], 1.0 / k - np.eye(s)[0] / mu)
-    return mu * (lower - matrix(c)[-1]) @ inverse
+    return mu * (lower - collocation_matrix(c)[-1]) @ inverse

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.simulation.equations.system import copy
+from core.simulation.equations.system import copy_array
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import merged, native, scratch, view
 from core.simulation.machine_code.outcome import FINE, NOT_FINITE, STEP_UNDERFLOW, SWITCHED, TOO_MANY
@@ -31,16 +31,16 @@ from core.simulation.methods.step_state import (
     STIFF_EVIDENCE,
     TOLD,
     StepState,
-    derivative,
-    first_step,
+    choose_first_step,
+    compute_derivative,
+    is_too_small,
     load_state,
-    note_failure,
     project,
-    refused,
+    record_scaled_error,
     scaled_norm,
-    too_small,
+    was_rejected_by_event,
 )
-from core.simulation.methods.tableaux import tableau
+from core.simulation.methods.tableaux import build_tableau
 
 if TYPE_CHECKING:
     from core.simulation.equations.compiled_equations import CompiledEquations
@@ -56,7 +56,7 @@ BETA = 0.04
 
 
 @merged
-def add_rows(k: Any, weights: Any, count: int, h: float, y: Any, out: Any) -> None:
+def add_weighted_rows(k: Any, weights: Any, count: int, h: float, y: Any, out: Any) -> None:
     """Compute out ← y + h Σ_m weights_m k_m over the first rows of k, with four independent sums at a time for
     speed."""
     n = len(out)
@@ -85,29 +85,29 @@ def evaluate_stages(state: int, first: int, last: int, t: float, h: float, point
     """Compute stages first … last − 1 into w.k; `point` receives the state of the last one."""
     w = load_state(state)
     for i in range(first, last):
-        add_rows(w.k, w.A[i], i, h, w.y, point)
-        if not derivative(state, t + w.rows[1, i] * h, point, w.k[i]):
+        add_weighted_rows(w.k, w.A[i], i, h, w.y, point)
+        if not compute_derivative(state, t + w.rows[1, i] * h, point, w.k[i]):
             return False
     return True
 
 
 @native
-def error_of(state: int, h: float, e: Any, e_low: Any) -> None:
+def estimate_errors(state: int, h: float, e: Any, e_low: Any) -> None:
     """Compute the error estimates of a step, (n,) each; `e_low` for methods that have two."""
     w = load_state(state)
     e[:] = 0.0
-    add_rows(w.k, w.rows[2], w.stages, h, e, e)
+    add_weighted_rows(w.k, w.rows[2], w.stages, h, e, e)
     if len(w.rows) > LOW:
         e_low[:] = 0.0
-        add_rows(w.k, w.rows[LOW], w.stages, h, e_low, e_low)
+        add_weighted_rows(w.k, w.rows[LOW], w.stages, h, e_low, e_low)
 
 
 @native
-def error_norm(state: int, e: Any, e_low: Any) -> Any:
+def compute_error_norm(state: int, e: Any, e_low: Any) -> Any:
     """Return the error norm relative to the tolerances (Hairer II.10.1 if there are two estimates)."""
     w = load_state(state)
     high = scaled_norm(state, e, w.y, w.new)
-    note_failure(state, e, w.new)
+    record_scaled_error(state, e, w.new)
     if high == 0.0 or len(w.rows) == LOW:
         return high
     low = scaled_norm(state, e_low, w.y, w.new)
@@ -127,7 +127,7 @@ def accept_step(state: int, h: float, error: float, rejected: int) -> None:
 
 
 @native
-def watch_stiffness(state: int, h: float, point: Any, other: Any) -> None:
+def count_stiff_steps(state: int, h: float, point: Any, workspace: Any) -> None:
     """Count accepted steps that were limited by stability; point, other: (n,) workspace."""
     w = load_state(state)
     last = w.stages - 1
@@ -136,12 +136,12 @@ def watch_stiffness(state: int, h: float, point: Any, other: Any) -> None:
         return
     if not (suspected or w.accepted % WATCHED_STEP == 0):
         return
-    add_rows(w.k, w.A[last - 1], last - 1, h, w.y, point)
-    add_rows(w.k, w.A[last], last, h, w.y, other)
+    add_weighted_rows(w.k, w.A[last - 1], last - 1, h, w.y, point)
+    add_weighted_rows(w.k, w.A[last], last, h, w.y, workspace)
     distance, change = 0.0, 0.0
     for j in range(len(w.y)):
         weight = 1.0 if j < w.speeds else h * h
-        distance += weight * (other[j] - point[j]) ** 2
+        distance += weight * (workspace[j] - point[j]) ** 2
         change += weight * (h * (w.k[last, j] - w.k[last - 1, j])) ** 2
     if change > w.stability**2 * distance:
         w.stiff_steps = min(w.stiff_steps + 1, STIFF_EVIDENCE)
@@ -153,7 +153,7 @@ def watch_stiffness(state: int, h: float, point: Any, other: Any) -> None:
 
 
 @native
-def accepted_step(state: int, e: Any, e_low: Any) -> Any:
+def take_accepted_step(state: int, e: Any, e_low: Any) -> Any:
     """Take one accepted step from w.y to w.new, projected onto the constraint manifold."""
     w = load_state(state)
     t, end = w.time, w.end
@@ -162,24 +162,24 @@ def accepted_step(state: int, e: Any, e_low: Any) -> Any:
         h = min(w.step, w.limit)
         if t + 1.01 * h >= end:  # no sliver before the end
             h = end - t
-        if too_small(t, h):  # whatever refused the longer ones is the reason
+        if is_too_small(t, h):  # whatever refused the longer ones is the reason
             return STEP_UNDERFLOW if happened == FINE else happened
         happened = FINE if evaluate_stages(state, 1, w.stages, t, h, w.new) else NOT_FINITE
         error = np.inf
         if happened == FINE:
-            error_of(state, h, e, e_low)
+            estimate_errors(state, h, e, e_low)
             happened = project(state, t + h, w.new, e)
         if happened == FINE:
-            error = error_norm(state, e, e_low)
+            error = compute_error_norm(state, e, e_low)
         if error <= 1.0:
             accept_step(state, h, error, rejected)
-            watch_stiffness(state, h, e, e_low)
+            count_stiff_steps(state, h, e, e_low)
             return FINE
         rejected = 1
         w.rejected += 1
         if w.rejected + w.accepted >= w.most:
             return TOO_MANY
-        if refused(state, t, h, happened):
+        if was_rejected_by_event(state, t, h, happened):
             return SWITCHED
         shrink = SMALLEST_FACTOR
         if error < np.inf:
@@ -194,16 +194,16 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
     n = len(w.y)
     e, e_low = scratch(n), scratch(n)
     if w.fresh == 0:
-        if not derivative(state, t, w.y, w.k[0]):
-            copy(w.k[0], w.failed)
+        if not compute_derivative(state, t, w.y, w.k[0]):
+            copy_array(w.k[0], w.failed)
             return NOT_FINITE
         w.fresh = 1
     if w.step <= 0.0:
-        w.step = first_step(state, t, w.k[0], float(w.error_power), e, e_low)
-    happened: int = accepted_step(state, e, e_low)
+        w.step = choose_first_step(state, t, w.k[0], float(w.error_power), e, e_low)
+    happened: int = take_accepted_step(state, e, e_low)
     if happened != FINE:
         return happened
-    # the continuous extension, where a sample or the search for events needs it; `sign_change_inside` makes it with
+    # the continuous extension, where a sample or the search for events needs it; `has_sign_change_inside` makes it with
     # fixed modes
     if w.extend_of != 0 and (w.times[w.sample] < t + w.taken or w.modes_fixed == 1 or w.plain_step != 0):
         happened = extend_step(state, t)
@@ -234,14 +234,14 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
         for j in range(m - 1, -1, -1):
             weight = (weight + w.P[i, j]) * theta
         weights[i] = weight
-    add_rows(w.k, weights, S, w.taken, w.y, point)
+    add_weighted_rows(w.k, weights, S, w.taken, w.y, point)
     result: int = project(state, w.time + theta * w.taken, point, w.failed[:0])
     return result
 
 
-def begin(method: str, n: int, equations: CompiledEquations) -> partial[StepState]:
+def prepare_state(method: str, n: int, equations: CompiledEquations) -> partial[StepState]:
     """Return the constructor of the method's initial state for a run with n states."""
-    table = tableau(method)
+    table = build_tableau(method)
     adaptive = table.e.any()
     return partial(
         StepState,
@@ -265,7 +265,7 @@ METHODS = (
         order=5,
         adaptive=True,
         help="Runge–Kutta 5(4); switches to Radau if the machine proves stiff, and the run notes when.",
-        begin=begin,
+        begin=prepare_state,
         stability=3.25,
         begins_with="rk54",
     ),
@@ -276,7 +276,7 @@ METHODS = (
         order=5,
         adaptive=True,
         help="For machines that are not stiff.",
-        begin=begin,
+        begin=prepare_state,
         stability=3.25,
     ),
     Method(
@@ -286,7 +286,7 @@ METHODS = (
         order=8,
         adaptive=True,
         help="For tight tolerances and long runs.",
-        begin=begin,
+        begin=prepare_state,
         stability=6.1,
     ),
     Method(
@@ -296,7 +296,7 @@ METHODS = (
         order=3,
         adaptive=True,
         help="For loose tolerances and discontinuous forces.",
-        begin=begin,
+        begin=prepare_state,
     ),
     Method(
         id="rk4",
@@ -305,7 +305,7 @@ METHODS = (
         order=4,
         adaptive=False,
         help="Fixed cost per step; also steps over force jumps.",
-        begin=begin,
+        begin=prepare_state,
     ),
     Method(
         id="euler",
@@ -314,6 +314,6 @@ METHODS = (
         order=1,
         adaptive=False,
         help="For comparison with other methods only.",
-        begin=begin,
+        begin=prepare_state,
     ),
 )

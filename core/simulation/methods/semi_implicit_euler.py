@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.simulation.equations.system import copy
+from core.simulation.equations.system import copy_array
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, scratch
 from core.simulation.methods.method import Method
@@ -26,11 +26,11 @@ def impulse_step(state: int, t: float, first: int, second: int) -> int:
     room[0] = w.taken
     w.calls += 1
     happened: int = call_entry(w.impulse, w.system, t, address_of(w.y), address_of(room))
-    copy(room[1:], w.k[0])
+    copy_array(room[1:], w.k[0])
     return happened
 
 
-def begin(method: str, n: int, equations: CompiledEquations) -> partial[StepState]:
+def prepare_state(method: str, n: int, equations: CompiledEquations) -> partial[StepState]:
     """Return the constructor of the method's initial state for a run with n states."""
     from core.simulation.equations.entry_points import impulse_entry
 
@@ -45,6 +45,6 @@ METHODS = (
         order=1,
         adaptive=False,
         help="Keeps the energy error bounded over long runs.",
-        begin=begin,
+        begin=prepare_state,
     ),
 )

@@ -12,13 +12,13 @@ from core.simulation.machine_code.outcome import FINE
 from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Record
 
 LEAST_FIRST = 100.0
-"""Smallest first step, as a multiple of the shortest resolvable time: at a state that is mere rounding error the error
-estimate means nothing."""
+"""Smallest first step, as a multiple of the shortest resolvable time. At a state that consists of rounding errors only,
+the error estimate is meaningless."""
 LOOKS_AHEAD, LONGER = 3, 100.0
 """Number of trial Euler steps for choosing the first step; largest factor from one to the next, and to the first step.
 """
 TOLD = -1
-"""Value of `StepState.stiff_steps` after stiffness was reported."""
+"""Value of `StepState.stiff_steps` once stiffness has been reported."""
 STIFF_EVIDENCE, OTHER_EVIDENCE = 15, 6
 """Number of stability-limited steps that prove a machine stiff; number of consecutive other steps that refute it."""
 
@@ -100,15 +100,15 @@ class StepState(Record):
     sample: int = 0
     """Number of samples written."""
     between: int = 0
-    """1 while samples are taken from a step."""
+    """1 while samples are being taken from a step."""
     part: int = 0
     """Number of fixed steps since the last sample."""
     budget: int = 0
     """Number of steps left in this piece."""
     fresh: int = 0
-    """1 if the first row of `k` holds f(t, y)."""
+    """1 if the first row of `k` holds f(t, y) at the present state."""
     renewed: int = 0
-    """Implicit methods: 0 if the Jacobian must be computed again."""
+    """Implicit methods: 0 if the Jacobian has to be computed again."""
     projected: int
     """1 if projection may change the state."""
     modes_fixed: int = 0
@@ -116,14 +116,15 @@ class StepState(Record):
     plain_steps: int = 0
     """Number of steps still to be taken with free mode variables."""
     jumped: int = 0
-    """1 if the last step ended at an event."""
+    """1 if the last step ended at an event (a switch of a formula)."""
     turned: int = 0
     """Number of events at the very beginning of this step."""
     sliding: int = 0
     """Number of switching surfaces on which the machine slides."""
     stiff_steps: int = 0
     other_steps: int = 0
-    """Explicit methods: number of stability-limited steps (TOLD: stiffness was reported); number of others since."""
+    """Explicit methods: number of steps limited by stability (TOLD: stiffness was reported); number of other steps
+    since."""
     y: Floats
     new: Floats
     """(n,) state at the beginning, and at the end, of the step that samples are taken from."""
@@ -147,7 +148,7 @@ load_state = loader(StepState)
 
 
 @merged
-def derivative(state: int, t: float, y: Any, out: Any) -> Any:
+def compute_derivative(state: int, t: float, y: Any, out: Any) -> Any:
     """Compute ẏ into out; returns false if it is not finite."""
     w = load_state(state)
     w.calls += 1
@@ -168,13 +169,13 @@ def project(state: int, t: float, y: Any, error: Any) -> Any:
 
 
 @native
-def refused(state: int, t: float, h: float, happened: int) -> Any:
+def was_rejected_by_event(state: int, t: float, h: float, outcome: int) -> Any:
     """Return true if the step from w.y to w.new was rejected because of an event that can be located."""
     w = load_state(state)
     if w.refused == 0:
         return False
     w.taken = h
-    return call_entry(w.refused, state, t, happened, 0) == 1
+    return call_entry(w.refused, state, t, outcome, 0) == 1
 
 
 @native
@@ -190,7 +191,7 @@ def scaled_norm(state: int, x: Any, y: Any, new: Any) -> Any:
 
 
 @native
-def note_failure(state: int, x: Any, new: Any) -> None:
+def record_scaled_error(state: int, x: Any, new: Any) -> None:
     """Store the scaled entries of an error for an error message."""
     w = load_state(state)
     for j in range(len(x)):
@@ -198,7 +199,7 @@ def note_failure(state: int, x: Any, new: Any) -> None:
 
 
 @native
-def at_rest(state: int) -> Any:
+def is_at_rest(state: int) -> Any:
     """Return true if all speeds are zero."""
     w = load_state(state)
     for j in range(w.speeds, len(w.y)):
@@ -208,11 +209,11 @@ def at_rest(state: int) -> Any:
 
 
 @native
-def first_step(state: int, t: float, f: Any, order: float, point: Any, other: Any) -> Any:
+def choose_first_step(state: int, t: float, f: Any, order: float, point: Any, workspace: Any) -> Any:
     """Choose the first step size from f and its change over a small Euler step (Hairer II.4, starting step size),
     repeated with longer ones for motion from rest, where speeds are zero and give no scale.
 
-    point, other : (n,) room for a state and its derivative
+    point, workspace : (n,) room for a state and its derivative
     """
     w = load_state(state)
     n = len(w.y)
@@ -220,16 +221,16 @@ def first_step(state: int, t: float, f: Any, order: float, point: Any, other: An
     if n == 0:
         return longest
     d0, d1 = scaled_norm(state, w.y, w.y, w.y), scaled_norm(state, f, w.y, w.y)
-    h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else max(0.01 * d0 / d1, LEAST_FIRST * least_time(t))
+    h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else max(0.01 * d0 / d1, LEAST_FIRST * shortest_resolvable_time(t))
     h = first = min(h, longest)
-    for _ in range(LOOKS_AHEAD if at_rest(state) else 1):
+    for _ in range(LOOKS_AHEAD if is_at_rest(state) else 1):
         for j in range(n):
             point[j] = w.y[j] + h * f[j]
-        if not derivative(state, t + h, point, other):
+        if not compute_derivative(state, t + h, point, workspace):
             break
         for j in range(n):
-            other[j] -= f[j]
-        largest = max(d1, scaled_norm(state, other, w.y, w.y) / h)
+            workspace[j] -= f[j]
+        largest = max(d1, scaled_norm(state, workspace, w.y, w.y) / h)
         h1 = max(1e-6, h * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / order)
         first = min(min(LONGER * h, h1), longest)
         h *= LONGER
@@ -239,12 +240,12 @@ def first_step(state: int, t: float, f: Any, order: float, point: Any, other: An
 
 
 @native
-def least_time(t: float) -> float:
+def shortest_resolvable_time(t: float) -> float:
     """Return the shortest time, s, that can be resolved after t."""
     return 1e-14 * max(abs(t), 1.0)
 
 
 @native
-def too_small(t: float, h: float) -> Any:
-    """Return true if a step h is hardly resolvable at time t."""
+def is_too_small(t: float, h: float) -> Any:
+    """Return true if floating-point numbers can hardly resolve a step h at time t."""
     return not h > 1e-14 * max(abs(t), 1e-3)

@@ -19,7 +19,7 @@ from core.later import dataclass
 Row = tuple[float, ...]
 
 
-class Pair(NamedTuple):
+class EmbeddedPair(NamedTuple):
     """Pair of Runge–Kutta methods with its error estimates (`E_low`: the second one) and its continuous extension:
     polynomials P, or rows D with additional stages `A_extra` at `C_extra`."""
 
@@ -36,7 +36,7 @@ class Pair(NamedTuple):
 
 
 # fmt: off
-BOGACKI_SHAMPINE = Pair(
+BOGACKI_SHAMPINE = EmbeddedPair(
     2,
     A=(
         (),
@@ -53,7 +53,7 @@ BOGACKI_SHAMPINE = Pair(
         (0.0, -1.0, 1.0),
     ),
 )
-DORMAND_PRINCE = Pair(
+DORMAND_PRINCE = EmbeddedPair(
     4,
     A=(
         (),
@@ -77,7 +77,7 @@ DORMAND_PRINCE = Pair(
         (0.0, 1.3824689317781436, -3.764937863556287, 2.382468931778144),
     ),
 )
-HAIRER = Pair(
+HAIRER = EmbeddedPair(
     7,
     A=(
         (),
@@ -158,17 +158,17 @@ class Tableau:
 
 
 @cache
-def tableau(method: str) -> Tableau:
+def build_tableau(method: str) -> Tableau:
     """Return the tableau of a Runge–Kutta method by name."""
     if method == "rk4":
         A = np.zeros((4, 4))
         A[1, 0] = A[2, 1] = 0.5
         A[3, 2] = 1.0
-        return _fixed_step_tableau(A, [1 / 6, 1 / 3, 1 / 3, 1 / 6], [0.0, 0.5, 0.5, 1.0])
+        return _build_fixed_step_tableau(A, [1 / 6, 1 / 3, 1 / 3, 1 / 6], [0.0, 0.5, 0.5, 1.0])
     if method in ("euler", "semi_implicit_euler"):
-        return _fixed_step_tableau(np.zeros((1, 1)), [1.0], [0.0])
+        return _build_fixed_step_tableau(np.zeros((1, 1)), [1.0], [0.0])
     if method == "rk853":
-        return _order_8_tableau(HAIRER)
+        return _build_order_8_tableau(HAIRER)
     pair = {"rk32": BOGACKI_SHAMPINE, "rk54": DORMAND_PRINCE}[method]
     s = len(pair.B) + 1  # the last stage is the first of the next step
     A = np.zeros((s, s))
@@ -192,12 +192,12 @@ def _fill_lower_triangle(A: Array, rows: Sequence[Sequence[float]]) -> None:
         target[: len(row)] = row
 
 
-def _fixed_step_tableau(A: Array, b: list[float], c: list[float]) -> Tableau:
+def _build_fixed_step_tableau(A: Array, b: list[float], c: list[float]) -> Tableau:
     none = np.zeros(len(b))
     return Tableau(A, np.array(b), np.array(c), none, none, np.zeros((len(b), 1)), len(b), len(b))
 
 
-def _order_8_tableau(pair: Pair) -> Tableau:
+def _build_order_8_tableau(pair: EmbeddedPair) -> Tableau:
     """Build the tableau of order 8: 13 stages for a step, 3 more for values within it."""
     stages, extra = 13, 3
     A = np.zeros((stages + extra, stages + extra))

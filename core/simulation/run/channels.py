@@ -10,21 +10,21 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.graph_symbols import as_symbol
+from core.codegen.graph_symbols import to_symbol
 from core.constraints import cut_coordinates
-from core.constraints.joint_modes import JointModes
-from core.errors import ExpressionError, ModelError, likely_meant
+from core.constraints.joint_modes import JointRowTable
+from core.errors import ExpressionError, ModelError, find_likely_names
 from core.mechanism import Mechanism
 from core.model import JOINT_KINDS
-from core.model.dimensions import common_dimension, rate
-from core.model.formula.expression import Node, evaluate, names, parse
-from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_named, dimension_of
+from core.model.dimensions import common_dimension, rate_dimension
+from core.model.formula.expression import Node, evaluate, names_in_formula, parse
+from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_by_name, formula_dimension
 from core.simulation.events import contact_columns
 from core.simulation.run import energy_ledger
 from core.simulation.run.contact_channels import ContactChannels
 from core.simulation.run.element_channels import ElementChannels
 from core.simulation.run.energy_ledger import LEDGER
-from core.simulation.run.growing_rows import BLOCK, blocks, gathered, in_blocks
+from core.simulation.run.growing_rows import BLOCK, compute_in_blocks, concatenate, split_into_blocks
 
 Array = NDArray[np.float64]
 
@@ -75,7 +75,7 @@ _OPERATORS = frozenset("+*/^()")
 
 
 class Samples(Protocol):
-    """Protocol for states along a time axis."""
+    """Protocol for states sampled along a time axis."""
 
     @property
     def time(self) -> Array: ...
@@ -118,15 +118,15 @@ class Channels:
         """A note on the balance of energy, once that was asked for."""
         self._moving = [name for name in mech.joint_names if self._degrees_of_freedom(name)]
 
-    def begin_again(self, p: Array, modes: JointModes) -> None:
+    def replace_samples(self, p: Array, modes: JointRowTable) -> None:
         """Clear the cache for new samples of the machine with other parameter values. modes: contact rows of its
         joints, of the same kinds."""
-        self.modes.begin_again(p, modes)
+        self.modes.replace_samples(p, modes)
         self.p = self.elements.p = None if np.array_equal(p, self.mech.parameter_values()) else p
         self.balance_note = ""
         self._kept.clear()
         self._cut.clear()
-        self.elements.begin_again()
+        self.elements.clear_cache()
 
     def _degrees_of_freedom(self, joint: str) -> int:
         try:
@@ -150,8 +150,8 @@ class Channels:
         return ("time", *of_joints, *self.elements.names, *self.modes.word_channels, *of_frames, *WHOLE)
 
     @property
-    def usual(self) -> tuple[str, ...]:
-        """Return the channels of a table by default."""
+    def default_channels(self) -> tuple[str, ...]:
+        """Return the channels that a table contains by default."""
         of_joints = [f"{name}.{what}" for what in JOINT[:4] for name in self._moving if what in self._quantities(name)]
         return (*of_joints, *WHOLE[:3], *(WHOLE[-1:] if self.mech.constrained else ()))
 
@@ -183,25 +183,25 @@ class Channels:
         owner, _, part = channel.rpartition(".")
         found = self._column_dimensions(owner) if owner in self.names else None
         if found is None:
-            return self.measured(channel).kind
-        columns = dict(zip(suffixes(self, owner), found, strict=False))
+            return self.formula_dimension(channel).kind
+        columns = dict(zip(column_suffixes(self, owner), found, strict=False))
         return columns.get(MAGNITUDES[part][0] if part in MAGNITUDES else part, "none")
 
-    def measured(self, formula: str) -> Dimension:
-        """Return the physical dimension of a formula's value, as far as known."""
+    def formula_dimension(self, formula: str) -> Dimension:
+        """Return the physical dimension of the value of a formula, as far as it is known."""
         try:
-            return dimension_of(parse(formula), self.name_dimension)
+            return formula_dimension(parse(formula), self.name_dimension)
         except ExpressionError:
             return UNKNOWN
 
     def name_dimension(self, name: str) -> Dimension:
         """Return the dimension of a name in a formula: a channel, a component of one, a coordinate, or a parameter."""
         if name in self.mech.q_names:
-            return dimension_named(self.dimension(f"{name}.q"))
+            return dimension_by_name(self.dimension(f"{name}.q"))
         owner = name.rpartition(".")[0]
         if self._column_dimensions(name) is not None or owner in self.names:
-            return dimension_named(self.dimension(name))
-        return dimension_named(self._parameter_dimensions.get(name, "none"))
+            return dimension_by_name(self.dimension(name))
+        return dimension_by_name(self._parameter_dimensions.get(name, "none"))
 
     @cached_property
     def _parameter_dimensions(self) -> dict[str, str]:
@@ -225,28 +225,30 @@ class Channels:
             return (self._coordinate_dimensions(joint, what)[columns.index(owner) - self._first_index(joint, what)],)
         return None
 
-    def _first_index(self, joint: str, what: str) -> int:
+    def _first_index(self, joint: str, quantity: str) -> int:
         """Return the index of a joint's first coordinate or speed."""
-        return int((self.mech.joint_q(joint) if what == "q" else self.mech.joint_v(joint)).start)
+        return int((self.mech.joint_q(joint) if quantity == "q" else self.mech.joint_v(joint)).start)
 
-    def _coordinate_dimensions(self, joint: str, what: str) -> tuple[str, ...]:
+    def _coordinate_dimensions(self, joint: str, quantity: str) -> tuple[str, ...]:
         """Return the dimensions of a joint's coordinates, speeds, accelerations, forces or reaction."""
-        if what == "reaction":
+        if quantity == "reaction":
             return ("torque",) * 3 + ("force",) * 3
         joints = self.mech.model.expanded.joints
         info = next((each.info for each in joints if each.name == joint), JOINT_KINDS["free"])
-        if what == "q":
+        if quantity == "q":
             return info.coordinate_dimensions
-        second = tuple(map(rate, info.speed_dimensions))
+        second = tuple(map(rate_dimension, info.speed_dimensions))
         forces = tuple("torque" if each == "angular_velocity" else "force" for each in info.speed_dimensions)
-        return {"v": info.speed_dimensions, "a": second, "tau": forces}[what]
+        return {"v": info.speed_dimensions, "a": second, "tau": forces}[quantity]
 
     def __getitem__(self, channel: str) -> Array:
         if not isinstance(channel, str):
             raise ModelError(f"{channel!r} is not the name of a channel.", remedy="`run.channels` lists all channels.")
         if channel not in self._kept:
             words = channel in self.modes.word_channels
-            values: Any = self.modes.words(channel.removesuffix(".mode")) if words else self._value(channel)
+            values: Any = (
+                self.modes.state_words(channel.removesuffix(".mode")) if words else self._compute_channel(channel)
+            )
             values.setflags(write=False)
             self._kept[channel] = values
         return self._kept[channel]
@@ -256,31 +258,31 @@ class Channels:
         """Return True if channels are computed block by block."""
         return len(self.samples.time) > BLOCK
 
-    def _value(self, channel: str) -> Array:
-        found = self._named(channel)
+    def _compute_channel(self, channel: str) -> Array:
+        found = self._find_channel(channel)
         if found is None:
-            return self._formula(channel)
+            return self._evaluate_formula(channel)
         return found[:] if self._is_long else np.array(found, dtype=float)
 
-    def _named(self, channel: str) -> Array | None:
+    def _find_channel(self, channel: str) -> Array | None:
         """Return the channel of this name; None if there is none."""
         if channel in ("time", "t"):
             return self.samples.time
         if channel in self.modes.word_channels:
             return self[channel]
         if channel in LEDGER:  # sums over all the run
-            return self._whole(channel)
+            return self._whole_channel(channel)
         if self._is_long and self._is_channel(channel):
-            return self._long_channel(channel)
+            return self._compute_long_channel(channel)
         if channel in WHOLE:
-            return self._whole(channel)
+            return self._whole_channel(channel)
         if channel in self.elements.table:
             return self.elements.table[channel].compute()
         owner, _, what = channel.rpartition(".")
         if what in JOINT and owner in self.mech.joint_names:
-            return self._of_joint(owner, what)
+            return self._joint_channel(owner, what)
         if what in FRAME and owner in self.mech.frame_names:
-            return self._of_frame(owner, what)
+            return self._frame_channel(owner, what)
         for label, columns in (
             ("q", self.mech.q_names),
             ("v", self.mech.v_names),
@@ -294,7 +296,7 @@ class Channels:
                 return np.asarray(getattr(self.samples, label))[:, columns.index(owner)]
         return self._component(owner, what) if owner in self.names else None
 
-    def _long_channel(self, channel: str) -> Array:
+    def _compute_long_channel(self, channel: str) -> Array:
         """Return a channel of a long run: stored columns directly, others computed block by block."""
         owner, _, what = channel.rpartition(".")
         as_it_lies = what in STORED or (what == "tau" and not self.mech.model.expanded.drivers)
@@ -303,7 +305,9 @@ class Channels:
             return np.asarray(rows[:, 0] if rows.shape[1] == 1 else rows)
         if channel not in self._kept:
             given = self.mech.parameter_values() if self.p is None else self.p
-            self._kept[channel] = in_blocks(self.samples, lambda part: Channels(self.mech, given, part)[channel])
+            self._kept[channel] = compute_in_blocks(
+                self.samples, lambda part: Channels(self.mech, given, part)[channel]
+            )
         return self._kept[channel]
 
     def _is_channel(self, channel: str) -> bool:
@@ -323,13 +327,13 @@ class Channels:
         if suffix not in MAGNITUDES or not set(MAGNITUDES[suffix]) <= set(suffixes):
             return None
         places = [suffixes.index(part) for part in MAGNITUDES[suffix]]
-        return gathered(np.asarray(np.linalg.norm(rows[:, places], axis=1)) for rows in blocks(flat))
+        return concatenate(np.asarray(np.linalg.norm(rows[:, places], axis=1)) for rows in split_into_blocks(flat))
 
-    def _whole(self, channel: str) -> Array:
+    def _whole_channel(self, channel: str) -> Array:
         q, v = self.samples.q, self.samples.v
         kind, _, part = channel.partition(".")
         if channel in LEDGER:
-            found = energy_ledger.energy_account(self, channel)
+            found = energy_ledger.compute_energy(self, channel)
             if channel == energy_ledger.BALANCE:
                 self.balance_note = energy_ledger.balance_note(self, found)
             return found
@@ -342,8 +346,8 @@ class Channels:
         return np.max(np.abs(gaps), axis=1, initial=0.0)
 
     def _energy_channel(self, part: str) -> Array:
-        """Return an energy (n,), J; the energy in stops is that recorded in the run, since derived stiffnesses depend
-        on its motion."""
+        """Return an energy (n,), J. The energy in stops is the recorded one, because derived stiffnesses depend on the
+        motion of the run."""
         q, v, states = self.samples.q, self.samples.v, self.elements.states
         if not self.modes.rows:
             return np.asarray(getattr(self.mech.energy(q, v, p=self.p, **states), part))
@@ -351,11 +355,11 @@ class Channels:
         stored = self.modes.total(contact_columns.STORED)
         return np.asarray({"kinetic": kinetic, "potential": potential + stored}.get(part, kinetic + potential + stored))
 
-    def _of_joint(self, joint: str, what: str) -> Array:
-        if what == "reaction":
+    def _joint_channel(self, joint: str, quantity: str) -> Array:
+        if quantity == "reaction":
             return self.elements.reactions()[joint]
         if cut_coordinates.closes_loop(self.mech.compiled, joint):
-            return self._cut_joint_channel(joint, what)
+            return self._cut_joint_channel(joint, quantity)
         if not self._degrees_of_freedom(joint):
             raise ModelError(
                 "The joint is fixed and has no coordinates.",
@@ -363,27 +367,33 @@ class Channels:
                 remedy="Use its reaction channel instead.",
             )
         leader = self.mech.compiled.coordinates.coupling(joint)[0]
-        if what == "q":
+        if quantity == "q":
             values = self.mech.coordinate(self.samples.q, joint, p=self.p)
-        elif what == "tau" and leader != joint:
+        elif quantity == "tau" and leader != joint:
             raise ModelError(
                 f"The joint follows '{leader}' and has no force of its own.",
                 where=f"joint '{joint}'",
                 remedy=f"Use '{leader}.tau' instead.",
             )
         else:
-            values = self.mech.following(joint, self.p)[0] * getattr(self.samples, what)[:, self.mech.joint_v(joint)]
-            values = values + self._driver_forces(joint, values.shape) if what == "tau" else values
+            values = (
+                self.mech.following(joint, self.p)[0] * getattr(self.samples, quantity)[:, self.mech.joint_v(joint)]
+            )
+            values = values + self._driver_forces(joint, values.shape) if quantity == "tau" else values
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def _cut_joint_channel(self, joint: str, what: str) -> Array:
+    def _cut_joint_channel(self, joint: str, quantity: str) -> Array:
         """Return motion or force of a loop-closing joint, which only drivers can actuate."""
         if joint not in self._cut:
             s = self.samples
-            moving = cut_coordinates.motion(self.mech.compiled, joint, s.q, s.v, s.a, self.p)
-            self._cut[joint] = moving._replace(q=cut_coordinates.steady(self.mech.compiled, joint, s.time, moving))
+            moving = cut_coordinates.cut_joint_motion(self.mech.compiled, joint, s.q, s.v, s.a, self.p)
+            self._cut[joint] = moving._replace(
+                q=cut_coordinates.continuous_coordinates(self.mech.compiled, joint, s.time, moving)
+            )
         moving = self._cut[joint]
-        values = self._driver_forces(joint, moving.v.shape) if what == "tau" else np.asarray(getattr(moving, what))
+        values = (
+            self._driver_forces(joint, moving.v.shape) if quantity == "tau" else np.asarray(getattr(moving, quantity))
+        )
         return values[:, 0] if values.shape[1] == 1 else values
 
     def _driver_forces(self, joint: str, shape: tuple[int, ...]) -> Array:
@@ -399,43 +409,43 @@ class Channels:
             forces[:, at] += ratio[..., 0] * self.elements.table[f"{driver.name}.force"].compute()
         return forces
 
-    def _of_frame(self, frame: str, what: str) -> Array:
+    def _frame_channel(self, frame: str, quantity: str) -> Array:
         s = self.samples
-        if what in ("position", "orientation"):
+        if quantity in ("position", "orientation"):
             poses = self.mech.frame(s.q, frame, p=self.p)
-            return poses[:, :3, 3] if what == "position" else quaternions(poses[:, :3, :3])
-        if what in ("velocity", "omega"):
+            return poses[:, :3, 3] if quantity == "position" else rotations_to_quaternions(poses[:, :3, :3])
+        if quantity in ("velocity", "omega"):
             motion = self.mech.frame_velocity(s.q, s.v, frame, p=self.p)
-            return motion[:, 3:] if what == "velocity" else motion[:, :3]
+            return motion[:, 3:] if quantity == "velocity" else motion[:, :3]
         motion = self.mech.compiled.call(f"frame_acceleration:{frame}", s.q, s.v, s.a, p=self.p)
-        return motion[:, 3:] if what == "acceleration" else motion[:, :3]
+        return motion[:, 3:] if quantity == "acceleration" else motion[:, :3]
 
-    def _formula(self, text: str) -> Array:
+    def _evaluate_formula(self, text: str) -> Array:
         """Evaluate a formula of channels and parameters."""
         try:
             node = parse(text)
         except ExpressionError:
             if set(text) & _OPERATORS:
                 raise
-            raise self._unknown(text) from None
+            raise self._unknown_channel_error(text) from None
         values = dict(self.mech.model.values())
         if self.p is not None:
             values.update(zip(self.mech.p_names, self.p, strict=True))
         columns: dict[str, Array] = {}
-        for name in sorted(names(node)):
-            column = self._named(name)
+        for name in sorted(names_in_formula(node)):
+            column = self._find_channel(name)
             if column is None and name in self.mech.q_names:
                 column = self.samples.q[:, self.mech.q_names.index(name)]
             if column is None and name not in values:
-                raise self._unknown(name)
+                raise self._unknown_channel_error(name)
             if column is not None:
-                columns[name] = self._plain(name, column)
-        return _formula_at_samples(node, columns, values, len(self.samples.time))
+                columns[name] = self._check_scalar_column(name, column)
+        return _evaluate_at_samples(node, columns, values, len(self.samples.time))
 
-    def _plain(self, name: str, column: Array) -> Array:
+    def _check_scalar_column(self, name: str, column: Array) -> Array:
         if name in self.modes.word_channels:
             raise ExpressionError(
-                f"'{name}' consists of words ({', '.join(self.modes.word_channels[name])}) and cannot be used in a"
+                f"The values of '{name}' are text ({', '.join(self.modes.word_channels[name])}) and cannot be used in a"
                 " formula.",
                 where="channel",
                 remedy="Use the channel alone, or the corresponding force in the formula.",
@@ -449,17 +459,17 @@ class Channels:
             )
         return column
 
-    def _unknown(self, name: str) -> ModelError:
+    def _unknown_channel_error(self, name: str) -> ModelError:
         owner, _, part = name.rpartition(".")
         if owner in self.names and (values := self[owner]).ndim > 1:
             suffixes = ", ".join(self.components(owner, _column_count(values)))
             return ModelError(f"'{owner}' has no component '{part}'.", remedy=f"It has {suffixes}.")
-        close = likely_meant(name, ("t", *self.names, *self.mech.model.values()))
+        close = find_likely_names(name, ("t", *self.names, *self.mech.model.values()))
         hint = f"Did you mean {', '.join(close)}?" if close else "`run.channels` lists all channels."
         return ModelError(f"There is no channel '{name}'.", remedy=hint)
 
 
-def suffixes(channels: Channels, channel: str) -> tuple[str, ...]:
+def column_suffixes(channels: Channels, channel: str) -> tuple[str, ...]:
     """Return the suffixes of a channel's columns without computing it, such as "x", "y", "z" for "tool.position"; ()
     for one column.
 
@@ -488,22 +498,22 @@ def _column_count(column: Array) -> int:
     return int(column.reshape(len(column), -1).shape[1])
 
 
-def _formula_at_samples(node: Node, columns: dict[str, Array], values: dict[str, Any], count: int) -> Array:
+def _evaluate_at_samples(node: Node, columns: dict[str, Array], values: dict[str, Any], count: int) -> Array:
     """Evaluate the formula at all samples: one expression graph, mapped over them."""
     symbols = {name: ca.SX.sym("x") for name in columns}
-    result = ca.densify(as_symbol(evaluate(node, {**values, **symbols})))
+    result = ca.densify(to_symbol(evaluate(node, {**values, **symbols})))
     if not columns:
         return np.full(count, float(ca.evalf(result)))
     function: Callable[..., Any] = ca.Function("f", list(symbols.values()), [result])
 
-    def values_of_rows(rows: slice) -> Array:
+    def evaluate_rows(rows: slice) -> Array:
         return np.array(function(*(ca.DM(column[rows]).T for column in columns.values())), dtype=float).reshape(-1)
 
-    return gathered(values_of_rows(slice(first, first + BLOCK)) for first in range(0, max(count, 1), BLOCK))
+    return concatenate(evaluate_rows(slice(first, first + BLOCK)) for first in range(0, max(count, 1), BLOCK))
 
 
-def quaternions(rotations: Array) -> Array:
-    """Convert rotation matrices (n, 3, 3) to quaternions (n, 4) x y z w without jumps of sign."""
+def rotations_to_quaternions(rotations: Array) -> Array:
+    """Convert rotation matrices (n, 3, 3) to quaternions (n, 4) x y z w whose signs do not jump."""
     from scipy.spatial.transform import Rotation as Turn
 
     result = np.array(Turn.from_matrix(rotations).as_quat(), dtype=float)

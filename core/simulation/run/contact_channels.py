@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes
+from core.constraints.joint_modes import NOWHERE, JointRow, JointRowTable, build_joint_row_table
 from core.constraints.joint_rows import cut_row_index
 from core.constraints.row_forces import RowForces
 from core.mechanism import Mechanism
-from core.model.dimensions import dual
+from core.model.dimensions import force_dimension
 from core.simulation.equations.contact_rows import AGAINST, APART, AT_SPEED, HELD, MOVING, OVERRUN, SATURATED
 from core.simulation.events.contact_columns import (
     BOUNCES,
@@ -43,7 +43,7 @@ from core.simulation.events.contact_columns import (
     STOP_WORK,
     STORED,
     WITHHELD,
-    row_of,
+    row_columns,
 )
 from core.simulation.run.element_channels import Channel
 
@@ -58,8 +58,8 @@ SPEED_MODES = ("free", "at limit", "overrun")
 EFFORT_MODES = ("free", "saturated+", "saturated-")
 
 
-class Stretch(NamedTuple):
-    """Interval, s, during which a contact state lasts."""
+class StateInterval(NamedTuple):
+    """Interval of time, s, during which a contact state lasts."""
 
     begin: float
     end: float
@@ -105,15 +105,15 @@ def _brake_codes(rows: Array) -> Array:
     return np.where(free, FRICTION_MODES.index("free"), _friction_codes(rows))
 
 
-def _ball_codes(rows: Array) -> Array:
+def _disk_codes(rows: Array) -> Array:
     mode = np.abs(rows[:, MODE])
     return np.select([mode == HELD, mode == SATURATED], [0, 2], 1)
 
 
-def _ball_brake_codes(rows: Array) -> Array:
+def _disk_brake_codes(rows: Array) -> Array:
     """Return the contact states of a brake with vector friction: free only where all rows have no friction."""
     free = (np.abs(rows[:, MODE]) == MOVING) & (rows[:, FRICTION] == 0.0)
-    return np.where(free, BALL_MODES.index("free"), _ball_codes(rows))
+    return np.where(free, BALL_MODES.index("free"), _disk_codes(rows))
 
 
 def _elastic_codes(rows: Array) -> Array:
@@ -133,13 +133,13 @@ def _effort_codes(rows: Array) -> Array:
     return np.select([rows[:, CLIPPED] > 0.0, rows[:, CLIPPED] < 0.0], [1, 2], 0)
 
 
-def contact_elements_of(row: JointRow) -> Iterator[ContactElement]:
+def find_contact_elements(row: JointRow) -> Iterator[ContactElement]:
     """Yield friction, stop and limits that act along a row."""
-    if row.rubs and row.shares != 1:
+    if row.has_dry_friction and row.shares != 1:
         if row.shares:
-            codes = _ball_codes if row.controlled == NOWHERE else _ball_brake_codes
+            codes = _disk_codes if row.controlled == NOWHERE else _disk_brake_codes
             yield ContactElement(f"{row.together}.friction", BALL_MODES, codes, FRICTION, row.shares)
-    elif row.rubs:
+    elif row.has_dry_friction:
         codes = _friction_codes if row.controlled == NOWHERE else _brake_codes
         yield ContactElement(f"{row.name}.friction", FRICTION_MODES, codes, FRICTION)
     if np.isfinite(row.lower) or np.isfinite(row.upper):
@@ -152,56 +152,56 @@ def contact_elements_of(row: JointRow) -> Iterator[ContactElement]:
 
 
 class ContactChannels:
-    """Channels of contact states of a run; empty if nothing in its machine has contact states, or if they were not
+    """Channels of the contact states of a run; empty if nothing in its machine has contact states or if they were not
     recorded."""
 
     def __init__(self, mech: Mechanism, p: Array, samples: Any) -> None:
         self.mech, self.samples = mech, samples
         self._p = p
 
-    def begin_again(self, p: Array, modes: JointModes) -> None:
-        """Take other samples, of the machine with other parameter values."""
+    def replace_samples(self, p: Array, modes: JointRowTable) -> None:
+        """Use other samples, of the same machine with other parameter values."""
         self.__dict__.pop("stretches", None)
-        self._p, self.rows = p, modes.rows if self.samples.modes.shape[1:] == (columns(len(modes.rows)),) else ()
+        self._p, self.rows = p, modes.rows if self.samples.modes.shape[1:] == (column_count(len(modes.rows)),) else ()
 
     @cached_property
     def rows(self) -> tuple[JointRow, ...]:
         """Return the recorded rows."""
-        rows = joint_modes(self.mech.compiled, self._p).rows
-        return rows if self.samples.modes.shape[1:] == (columns(len(rows)),) else ()
+        rows = build_joint_row_table(self.mech.compiled, self._p).rows
+        return rows if self.samples.modes.shape[1:] == (column_count(len(rows)),) else ()
 
     def of(self, k: int) -> Array:
-        """Return the recorded columns (n, `EACH_ROW`) of a row."""
-        return row_of(self.samples.modes, k)
+        """Return the recorded columns (n, `EACH_ROW`) of one contact row."""
+        return row_columns(self.samples.modes, k)
 
     @cached_property
-    def things(self) -> dict[str, tuple[int, ContactElement]]:
-        """Return (row, friction, stop or limit) by name."""
-        return {thing.name: (k, thing) for k, row in enumerate(self.rows) for thing in contact_elements_of(row)}
+    def contact_elements(self) -> dict[str, tuple[int, ContactElement]]:
+        """Return (row, contact element) by name: frictions, stops and limits."""
+        return {thing.name: (k, thing) for k, row in enumerate(self.rows) for thing in find_contact_elements(row)}
 
-    def codes(self, thing: str) -> Array:
-        """Return the index (n,) of the contact state of a friction, stop or limit."""
-        k, found = self.things[thing]
+    def state_codes(self, name: str) -> Array:
+        """Return the index (n,) of the contact state of a friction, stop or limit at each sample."""
+        k, found = self.contact_elements[name]
         return np.asarray(found.codes(self.of(k)), dtype=np.int64)
 
     @cached_property
-    def stretches(self) -> dict[str, tuple[Stretch, ...]]:
+    def stretches(self) -> dict[str, tuple[StateInterval, ...]]:
         """Return the intervals of each contact state, by the name of the friction, stop or limit."""
         time = self.samples.time
         found = {}
-        for name, (_, thing) in self.things.items():
-            codes = self.codes(name)
+        for name, (_, thing) in self.contact_elements.items():
+            codes = self.state_codes(name)
             begins = np.concatenate([[0], np.flatnonzero(np.diff(codes)) + 1])
             ends = np.concatenate([begins[1:], [len(time) - 1]])
             found[name] = tuple(
-                Stretch(float(time[begin]), float(time[end]), thing.words[codes[begin]])
+                StateInterval(float(time[begin]), float(time[end]), thing.words[codes[begin]])
                 for begin, end in zip(begins, ends, strict=True)
             )
         return found
 
-    def words(self, thing: str) -> Words:
-        """Return the contact states (n,) as words."""
-        return np.array(self.things[thing][1].words)[self.codes(thing)]
+    def state_words(self, name: str) -> Words:
+        """Return the contact states (n,) as strings."""
+        return np.array(self.contact_elements[name][1].words)[self.state_codes(name)]
 
     @cached_property
     def table(self) -> dict[str, Channel]:
@@ -210,12 +210,12 @@ class ContactChannels:
 
     @cached_property
     def word_channels(self) -> dict[str, tuple[str, ...]]:
-        """Return the channels of words, with the words that each may take."""
-        return {f"{name}.mode": thing.words for name, (_, thing) in self.things.items()}
+        """Return the channels of strings, each with the strings that it may take."""
+        return {f"{name}.mode": thing.words for name, (_, thing) in self.contact_elements.items()}
 
     def _number_channels(self) -> Iterator[tuple[str, Channel]]:
-        for name, (k, thing) in self.things.items():
-            force = dual(self.rows[k].dimension)
+        for name, (k, thing) in self.contact_elements.items():
+            force = force_dimension(self.rows[k].dimension)
             if thing.width > 1:
                 suffixes = tuple(row.name.removeprefix(f"{row.owner}.") for row in self.rows[k : k + thing.width])
                 yield f"{name}.force", Channel(self._force_vector(k, thing), (force,) * thing.width, suffixes)
@@ -230,8 +230,8 @@ class ContactChannels:
     def _recorded_column(self, k: int, column: int) -> Callable[[], Array]:
         return lambda: self.of(k)[:, column]
 
-    def _force_vector(self, k: int, thing: ContactElement) -> Callable[[], Array]:
-        return lambda: np.stack([self.of(i)[:, thing.force] for i in range(k, k + thing.width)], axis=1)
+    def _force_vector(self, k: int, element: ContactElement) -> Callable[[], Array]:
+        return lambda: np.stack([self.of(i)[:, element.force] for i in range(k, k + element.width)], axis=1)
 
     def _friction_loss(self, k: int, count: int) -> Callable[[], Array]:
         return lambda: np.sum([self.of(i)[:, FRICTION_LOSS] for i in range(k, k + count)], axis=0)
@@ -281,52 +281,52 @@ class ContactChannels:
         return found
 
 
-def columns(rows: int) -> int:
-    """Return the number of columns recorded for this number of rows."""
+def column_count(rows: int) -> int:
+    """Return the number of columns that are recorded for a number of rows."""
     return EACH_ROW * rows + 1 if rows else 0
 
 
-def events_of(channels: ContactChannels) -> tuple[Event, ...]:
-    """Return the events in order of time, found where contact states differ between two samples."""
+def find_events(channels: ContactChannels) -> tuple[Event, ...]:
+    """Return the events in order of time, which are found where contact states differ between two samples."""
     time = channels.samples.time
     found = [
         Event(float(time[i + 1]), row.together or row.name, what)
         for k, row in enumerate(channels.rows)
         if row.shares
-        for i, what in _events_of_row(channels.of(k)[:, : RESTS + 1], row)
+        for i, what in _find_row_events(channels.of(k)[:, : RESTS + 1], row)
     ]
     return tuple(sorted(found))
 
 
-def _events_of_row(rows: Array, row: JointRow) -> Iterator[tuple[int, str]]:
+def _find_row_events(rows: Array, row: JointRow) -> Iterator[tuple[int, str]]:
     """Yield (sample before, event) of one row."""
     for i in np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)):
         before, after = rows[i], rows[i + 1]
-        if row.rubs:
+        if row.has_dry_friction:
             rested, rests = abs(before[MODE]) in (HELD, SATURATED), abs(after[MODE]) in (HELD, SATURATED)
             if rested != rests:
                 yield int(i), "stuck" if rests else "slipped"
-        yield from ((int(i), what) for what in _at_stop(before, after, row))
-        yield from ((int(i), what) for what in _at_limits(before, after))
+        yield from ((int(i), what) for what in _find_stop_events(before, after, row))
+        yield from ((int(i), what) for what in _find_limit_events(before, after))
 
 
-def _at_stop(before: Array, after: Array, row: JointRow) -> Iterator[str]:
+def _find_stop_events(rows_before: Array, rows_after: Array, row: JointRow) -> Iterator[str]:
     """Yield the events of a stop."""
-    side = after[STOP] or before[STOP] or np.isfinite(row.upper) * 1.0 - np.isfinite(row.lower) * 1.0
-    if not side and after[BOUNCES] > before[BOUNCES]:
-        side = -after[MODE]  # thrown back onward: it was the lower one
+    side = rows_after[STOP] or rows_before[STOP] or np.isfinite(row.upper) * 1.0 - np.isfinite(row.lower) * 1.0
+    if not side and rows_after[BOUNCES] > rows_before[BOUNCES]:
+        side = -rows_after[MODE]  # thrown back onward: it was the lower one
     which = "upper stop" if side > 0.0 else "lower stop" if side < 0.0 else "stop"
-    if after[RESTS] > before[RESTS]:
+    if rows_after[RESTS] > rows_before[RESTS]:
         yield f"bounced to rest at {which}"
-    elif after[BOUNCES] > before[BOUNCES]:
+    elif rows_after[BOUNCES] > rows_before[BOUNCES]:
         yield f"hit {which}"
-    if after[STOP] == APART and before[STOP] != APART:
+    if rows_after[STOP] == APART and rows_before[STOP] != APART:
         yield f"left {which}"
 
 
-def _at_limits(before: Array, after: Array) -> Iterator[str]:
+def _find_limit_events(rows_before: Array, rows_after: Array) -> Iterator[str]:
     """Yield the events of speed and effort limits."""
-    was, now = abs(before[MODE]), abs(after[MODE])
+    was, now = abs(rows_before[MODE]), abs(rows_after[MODE])
     if was != now and AT_SPEED in (was, now):
         yield (
             "reached speed limit"
@@ -337,5 +337,5 @@ def _at_limits(before: Array, after: Array) -> Iterator[str]:
         )
     elif was != now and OVERRUN in (was, now):
         yield "overran speed limit" if now == OVERRUN else "left speed limit"
-    if before[CLIPPED] != after[CLIPPED]:
-        yield "reached effort limit" if after[CLIPPED] else "left effort limit"
+    if rows_before[CLIPPED] != rows_after[CLIPPED]:
+        yield "reached effort limit" if rows_after[CLIPPED] else "left effort limit"

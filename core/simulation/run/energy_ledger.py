@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.row_forces import RowForces
-from core.numerics.rank import inverse
+from core.numerics.rank import pseudoinverse
 from core.simulation.events.contact_columns import FRICTION_LOSS, STOP_WORK, STORED
 from core.simulation.run.element_channels import ElementChannels
 
@@ -49,8 +49,8 @@ CLOSINGS = 4
 """Number of Newton iterations to close a position."""
 
 
-class _Instants(NamedTuple):
-    """Times between samples: steps (k,), their lengths (k, 1), s, and fractions (k, 1) of them."""
+class _StepInstants(NamedTuple):
+    """Times between samples: steps (k,), their lengths (k, 1), s, and the fraction (k, 1) of each step."""
 
     steps: NDArray[np.intp]
     h: Array
@@ -61,7 +61,7 @@ Power = Callable[[Any], Array]
 """Function of `core.simulation.run.channels.Channels` of states that returns a power (n,), W."""
 
 
-def work(channels: Any, power: Power) -> Array:
+def integrate_power(channels: Any, power: Power) -> Array:
     """Return the work (n,) of a power since the first sample, J."""
     time = channels.samples.time
     energy = np.zeros(len(time))
@@ -71,17 +71,17 @@ def work(channels: Any, power: Power) -> Array:
     ends = _SampleValues(channels, power)
     for first in range(0, len(steps), AT_ONCE):
         chosen = steps[first : first + AT_ONCE]
-        energy[chosen + 1] = _converged_work(ends, chosen)
+        energy[chosen + 1] = _integrate_to_convergence(ends, chosen)
     return np.cumsum(energy)
 
 
-def _converged_work(ends: _SampleValues, steps: NDArray[np.intp]) -> Array:
+def _integrate_to_convergence(ends: _SampleValues, steps: NDArray[np.intp]) -> Array:
     """Return the work (k,) in steps, J, refined until halving the parts no longer changes it."""
     parts = 1
-    work = ends.work(steps, parts)
+    work = ends.integrate_steps(steps, parts)
     while parts < MOST_PARTS:
         parts *= 2
-        finer = ends.work(steps, parts)
+        finer = ends.integrate_steps(steps, parts)
         change = float(np.max(np.abs(finer - work), initial=0.0))
         work = finer
         if not change > SETTLED_FRACTION * float(np.sum(np.abs(work))):
@@ -101,11 +101,11 @@ class _SampleValues:
         self.x = None if kept is None or not self.mech.nx else np.asarray(kept)
         if self.x is not None:
             self.x_rates = np.asarray(self.mech.x_rate(s.q, s.v, self.x, p=self.p, t=s.time))
-        self.tau = s.tau, _spline_rates(s.time, s.tau)
+        self.tau = s.tau, _compute_spline_rates(s.time, s.tau)
         rows = channels.modes.row_forces()
-        self.rows = None if rows is None else [(each, _spline_rates(s.time, each)) for each in rows]
+        self.rows = None if rows is None else [(each, _compute_spline_rates(s.time, each)) for each in rows]
 
-    def work(self, steps: NDArray[np.intp], parts: int) -> Array:
+    def integrate_steps(self, steps: NDArray[np.intp], parts: int) -> Array:
         """Return the work (k,) in each of the steps, J, with the given number of parts."""
         points = np.concatenate([(k + POINTS) / parts for k in range(parts)])
         weights = np.tile(WEIGHTS, parts) / parts
@@ -113,28 +113,28 @@ class _SampleValues:
         power = self._power_at(np.repeat(steps, len(points)), np.repeat(h, len(points)), np.tile(points, len(steps)))
         return np.asarray(h * (power.reshape(len(steps), -1) @ weights))
 
-    def _power_at(self, steps: NDArray[np.intp], h: Array, at: Array) -> Array:
+    def _power_at(self, steps: NDArray[np.intp], h: Array, fractions: Array) -> Array:
         """Return the power (k,), W, at a fraction of each step."""
         s = self.samples
-        time = s.time[steps] + at * h
-        place = _Instants(steps, h[:, None], at[:, None])
-        q, v = self._projected(*self._interpolated_motion(place), time)
-        tau, x = _cubic_values(*self.tau, place), s.x[:0]
+        time = s.time[steps] + fractions * h
+        place = _StepInstants(steps, h[:, None], fractions[:, None])
+        q, v = self._project(*self._interpolate_motion(place), time)
+        tau, x = _interpolate_cubically(*self.tau, place), s.x[:0]
         if self.x is not None:
-            x = _cubic_values(self.x, self.x_rates, place)
+            x = _interpolate_cubically(self.x, self.x_rates, place)
         states: Any = SimpleNamespace(time=time, q=q, v=v, a=s.a[steps], tau=tau, x=x, modes=s.modes[:0])
-        rows = None if self.rows is None else RowForces(*(_cubic_values(*each, place) for each in self.rows))
+        rows = None if self.rows is None else RowForces(*(_interpolate_cubically(*each, place) for each in self.rows))
         found = self.kind(self.mech, self.mech.parameter_values() if self.p is None else self.p, states)
         found.elements = ElementChannels(self.mech, self.p, states, lambda: rows)
         return self.power(found)
 
-    def _interpolated_motion(self, place: _Instants) -> tuple[Array, Array]:
+    def _interpolate_motion(self, instants: _StepInstants) -> tuple[Array, Array]:
         s = self.samples
         if not self.plain:
-            return _cubic_values(s.q, self.rates, place), _cubic_values(s.v, s.a, place)
-        return _quintic_motion((s.q, s.v, s.a), place)
+            return _interpolate_cubically(s.q, self.rates, instants), _interpolate_cubically(s.v, s.a, instants)
+        return _interpolate_quintically((s.q, s.v, s.a), instants)
 
-    def _projected(self, q: Array, v: Array, time: Array) -> tuple[Array, Array]:
+    def _project(self, q: Array, v: Array, time: Array) -> tuple[Array, Array]:
         """Project positions and speeds onto the constraints."""
         compiled, p = self.mech.compiled, self.p
         chosen = compiled.levels == 0
@@ -145,18 +145,18 @@ class _SampleValues:
             if not float(np.max(np.abs(gaps), initial=0.0)) > CLOSED_GAP:
                 break
             G = np.asarray(compiled.call("constraint_jacobian", q, p=p))[:, chosen]
-            q = np.asarray(self.mech.integrate(q, -np.einsum("nij,nj->ni", inverse(G), gaps), 1.0))
+            q = np.asarray(self.mech.integrate(q, -np.einsum("nij,nj->ni", pseudoinverse(G), gaps), 1.0))
         holds = compiled.levels <= 1
         if holds.any():
             G = np.asarray(compiled.call("constraint_jacobian", q, p=p))[:, holds]
             asked = np.asarray(compiled.call("constraint_time", t=time, p=p))[..., holds]
             off = np.einsum("nij,nj->ni", G, v) + asked
             if float(np.max(np.abs(off), initial=0.0)) > CLOSED_GAP:
-                v = v - np.einsum("nij,nj->ni", inverse(G), off)
+                v = v - np.einsum("nij,nj->ni", pseudoinverse(G), off)
         return q, v
 
 
-def _spline_rates(time: Array, y: Array) -> Array:
+def _compute_spline_rates(time: Array, y: Array) -> Array:
     """Return the rates (n, m) of the cubic spline through the samples, separately between jumps (two samples at the
     same time)."""
     from scipy.interpolate import CubicSpline
@@ -170,18 +170,18 @@ def _spline_rates(time: Array, y: Array) -> Array:
     return rates
 
 
-def _cubic_values(y: Array, rate: Array, place: _Instants) -> Array:
+def _interpolate_cubically(y: Array, rate: Array, instants: _StepInstants) -> Array:
     """Interpolate values (k, m) cubically in time."""
-    steps, h, at = place
+    steps, h, at = instants
     growth = y[steps + 1] - y[steps]
     turn = at * (1.0 - at) * h * ((1.0 - at) * rate[steps] - at * rate[steps + 1])
     return np.asarray(y[steps] + at * at * (3.0 - 2.0 * at) * growth + turn)
 
 
-def _quintic_motion(known: tuple[Array, Array, Array], place: _Instants) -> tuple[Array, Array]:
+def _interpolate_quintically(samples: tuple[Array, Array, Array], instants: _StepInstants) -> tuple[Array, Array]:
     """Interpolate positions and speeds (k, m) with quintic polynomials in time. known: positions, speeds and
     accelerations at samples."""
-    (y, v, a), (steps, h, s) = known, place
+    (y, v, a), (steps, h, s) = samples, instants
     begin, growth = y[steps], y[steps + 1] - y[steps]
     v0, v1, a0, a1 = v[steps] * h, v[steps + 1] * h, a[steps] * h * h, a[steps + 1] * h * h
     # y = y₀ + v₀ s + a₀ s²/2 + c₃ s³ + c₄ s⁴ + c₅ s⁵ with the end's values
@@ -200,7 +200,7 @@ LEDGER = (
 )
 BALANCE = "energy.balance"
 BALANCED_SHARE = 1e-4
-"""Part of the largest of these energies by which the balance may change without a note."""
+"""The balance may change by this fraction of the largest of these energies without a note."""
 
 
 def needs_whole_run(text: str) -> bool:
@@ -209,7 +209,7 @@ def needs_whole_run(text: str) -> bool:
     return any(name in text for name in LEDGER)
 
 
-def energy_account(channels: Any, channel: str) -> Array:
+def compute_energy(channels: Any, channel: str) -> Array:
     """Return one of the energies of `LEDGER`, (n,)."""
     modes = channels.modes
     match channel.partition(".")[2]:
@@ -220,13 +220,15 @@ def energy_account(channels: Any, channel: str) -> Array:
         case "in_stops":
             return modes.total(STORED)
         case "dampers":
-            return work(channels, _dissipated_power)
+            return integrate_power(channels, _dissipated_power)
         case "motors":
             kept = modes.motor_work
-            return work(channels, _joint_force_power) if kept is None else kept
+            return integrate_power(channels, _joint_force_power) if kept is None else kept
         case "drivers":
             return (
-                work(channels, _driver_power) if channels.mech.model.expanded.drivers else 0.0 * channels.samples.time
+                integrate_power(channels, _driver_power)
+                if channels.mech.model.expanded.drivers
+                else 0.0 * channels.samples.time
             )
         case _:
             plus, minus = ("total", "friction", "stops", "dampers"), ("motors", "drivers")
@@ -235,7 +237,8 @@ def energy_account(channels: Any, channel: str) -> Array:
 
 
 def balance_note(channels: Any, balance: Array) -> str:
-    """Return a note on a balance that varies because work is integrated between samples; '' if there is none."""
+    """Return a note for the user if the energy balance varies because work is integrated between samples; otherwise
+    ''."""
     between = [channels[f"energy.{name}"] for name in ("dampers", "drivers")]
     if channels.modes.motor_work is None:
         between.append(channels["energy.motors"])

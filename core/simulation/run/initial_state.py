@@ -8,10 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints import cut_coordinates
-from core.constraints.named_values import by_name, in_order, motion_values_by_name, numbers, quantity
-from core.errors import ModelError, SimulationError, near_misses
+from core.constraints.named_values import (
+    motion_values_by_name,
+    one_number_per_name,
+    parse_quantity,
+    values_by_name,
+    values_in_order,
+)
+from core.errors import ModelError, SimulationError, suggest_names
 from core.mechanism import Mechanism
-from core.model.formula.evaluation import Numbers
+from core.model.formula.evaluation import FieldEvaluator
 from core.numerics.tolerances import RANK_TOLERANCE
 from core.simulation.run.settings import Values
 
@@ -28,7 +34,7 @@ def start_speeds(mech: Mechanism, p: Array | None = None, q: Array | None = None
         return v
     prescribed: dict[str, list[float]] = {}
     given = None if p is None else dict(zip(mech.p_names, map(float, p), strict=True))
-    numbers = Numbers(mech.model.values(given))
+    numbers = FieldEvaluator(mech.model.values(given))
     for joint in moving:
         where = f"joint '{joint.name}', start_speed"
         prescribed[joint.name] = [numbers.scalar(value, where) for value in joint.start_speed]
@@ -36,17 +42,19 @@ def start_speeds(mech: Mechanism, p: Array | None = None, q: Array | None = None
         if _is_in_tree(name, mech):
             v[mech.joint_v(name)] = prescribed[name]
     cut = [name for name in prescribed if cut_coordinates.closes_loop(mech.compiled, name)]
-    return _with_cut_joints(mech, v, prescribed, cut, p, mech.rest(p) if q is None else q) if cut else v
+    return _speeds_with_cut_joints(mech, v, prescribed, cut, p, mech.rest(p) if q is None else q) if cut else v
 
 
-def _with_cut_joints(
+def _speeds_with_cut_joints(
     mech: Mechanism, v: Array, prescribed: dict[str, list[float]], cut: list[str], p: Array | None, q: Array
 ) -> Array:
     """Return the smallest speeds that keep loops closed and give joints, including loop-closing ones, their prescribed
     speeds."""
     one = np.eye(mech.nv)
     states = np.repeat(np.asarray(q, dtype=float)[None], mech.nv, axis=0)
-    measured = [cut_coordinates.motion(mech.compiled, name, states, one, np.zeros_like(one), p).v.T for name in cut]
+    measured = [
+        cut_coordinates.cut_joint_motion(mech.compiled, name, states, one, np.zeros_like(one), p).v.T for name in cut
+    ]
     tree = [one[mech.joint_v(name)] for name in prescribed if name not in cut and _is_in_tree(name, mech)]
     G = mech.constraint_jacobian(q, p=p)
     rows = np.concatenate([G, *measured, *tree])
@@ -75,13 +83,13 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
     """
     compiled = mech.compiled
     given = None if np.array_equal(p, mech.parameter_values()) else p
-    compiled.gate.ask(p)
+    compiled.gate.check_numbers(p)
     if q0 is None:
         q = mech.rest(given, t=t)
     elif isinstance(q0, Mapping):
-        q = mech.move(mech.rest(given, t=t), by_name(compiled, "q", q0, given, "q0"), given, t=t, exact=True)
+        q = mech.move(mech.rest(given, t=t), values_by_name(compiled, "q", q0, given, "q0"), given, t=t, exact=True)
     else:
-        q = in_order(compiled, "q", q0, given, "q0")
+        q = values_in_order(compiled, "q", q0, given, "q0")
     named: dict[str, float] | None = None
     if isinstance(v0, Mapping):
         named = {mech.v_names[k]: x for k, x in motion_values_by_name(compiled, "v", v0, given, "v0").items()}
@@ -90,7 +98,7 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
         v = start_speeds(mech, given, q)
         named = {name: x for name, x in zip(mech.v_names, v, strict=True) if x != 0.0}
     else:
-        v = in_order(compiled, "v", v0, given, "v0")
+        v = values_in_order(compiled, "v", v0, given, "v0")
     for label, array, names in (("q0", q, mech.q_names), ("v0", v, mech.v_names)):
         if not np.isfinite(array).all():
             name = names[int(np.argmin(np.isfinite(array)))]
@@ -114,10 +122,10 @@ def _initial_force_states(mech: Mechanism, q: Array, v: Array, p: Array | None, 
         for name, value in x0.items():
             if name not in mech.x_names:
                 raise ModelError(
-                    f"There is no state '{name}'.", where="x0", remedy=near_misses(str(name), mech.x_names)
+                    f"There is no state '{name}'.", where="x0", remedy=suggest_names(str(name), mech.x_names)
                 )
-            x[mech.x_names.index(name)] = quantity(value, "none", {}, f"x0 of '{name}'")
+            x[mech.x_names.index(name)] = parse_quantity(value, "none", {}, f"x0 of '{name}'")
         return x
     if x0 is not None:
-        return numbers(x0, mech.x_names, "x0")
+        return one_number_per_name(x0, mech.x_names, "x0")
     return mech.x_rest(q, p=p, t=t, v=v) if mech.nx else np.zeros(0)

@@ -29,10 +29,10 @@ Places = NDArray[np.intp]
 LONGEST_STEP = 0.25
 """Largest change of a coordinate (rad or m) between two loop closures."""
 MOST_STEPS = 100
-"""Largest number of loop closures for one position, so that drawing a picture does not wait."""
+"""Largest number of loop closures for one position, so that drawing does not have to wait."""
 
 
-def between(run: Run, times: Array) -> tuple[Array, Places, Places, Array]:
+def interpolate_positions(run: Run, times: Array) -> tuple[Array, Places, Places, Array]:
     """Return positions (m, nq) at times (m,), s, inside the run, with the samples (m,) before and after and the
     fraction (m,) of the path between them."""
     count = len(run.time)
@@ -50,50 +50,50 @@ def between(run: Run, times: Array) -> tuple[Array, Places, Places, Array]:
     return q, first, last, part
 
 
-def _close_positions(run: Run, q: Array, near: Places, inside: NDArray[np.bool_], times: Array) -> None:
-    """Close the loops of positions (m, nq) that have gaps; where that fails, take the nearer sample."""
+def _close_positions(run: Run, q: Array, nearest_samples: Places, inside: NDArray[np.bool_], times: Array) -> None:
+    """Close the loops of positions (m, nq) that have gaps; where that fails, use the nearer sample."""
     mech, p = run.mech, run.settings.parameters or None
     for k in np.flatnonzero(inside):
-        t, sample = float(times[k]), near[k]
+        t, sample = float(times[k]), nearest_samples[k]
         if _largest_gap(mech, q[k], p, t) > OPEN_GAP:
             start, began = run.q[sample], float(run.time[sample])
             try:
-                q[k] = _followed_position(mech, start, began, q[k], t, p)
+                q[k] = _follow_position(mech, start, began, q[k], t, p)
             except KinetostatError:
                 q[k] = start
 
 
-def _followed_position(
-    mech: Mechanism, start: Array, began: float, goal: Array, t: float, p: dict[str, float] | None
+def _follow_position(
+    mech: Mechanism, start: Array, start_time: float, goal: Array, t: float, p: dict[str, float] | None
 ) -> Array:
     """Return the closed position (nq,) at time t with the independent coordinates of the goal, on the branch of the
-    start at time `began`. Raises AssemblyError; returns the start if the path is too long to follow."""
+    start at time `start_time`. Raises AssemblyError; returns the start if the path is too long to follow."""
     whole = _whole_turns(mech, goal - start)
-    if _largest_gap(mech, start + whole, p, began) > OPEN_GAP:  # gears and drivers count turns
+    if _largest_gap(mech, start + whole, p, start_time) > OPEN_GAP:  # gears and drivers count turns
         whole = np.zeros(mech.nq)
     displacement = np.asarray(mech.difference(start, goal - whole))
-    from core.constraints.closed_forms.closed_forms import closed_forms_of
+    from core.constraints.closed_forms.closed_forms import get_analytic_closure
 
-    forms = closed_forms_of(mech.compiled.program)
-    if forms.found and not forms.rows_left_to_iteration:
-        displacement = np.where(forms.dependent_v, 0.0, displacement)
+    forms = get_analytic_closure(mech.compiled.program)
+    if forms.has_solutions and not forms.rows_left_to_iteration:
+        displacement = np.where(forms.dependent_speeds_mask, 0.0, displacement)
     steps = max(math.ceil(float(np.max(np.abs(displacement), initial=0.0)) / LONGEST_STEP), 1)
     if steps > MOST_STEPS:
         return start
     q = start
     for k in range(1, steps + 1):
-        q = _closed_position(
-            mech, np.asarray(mech.integrate(q, displacement / steps)), p, began + (t - began) * k / steps
+        q = _close_position(
+            mech, np.asarray(mech.integrate(q, displacement / steps)), p, start_time + (t - start_time) * k / steps
         )
     counted = q + _whole_turns(mech, goal - q)
     return counted if _largest_gap(mech, counted, p, t) < OPEN_GAP else q + whole
 
 
-def _closed_position(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> Array:
+def _close_position(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> Array:
     """Return the closed position (nq,) nearest to q. Raises AssemblyError."""
-    from core.constraints.closed_forms.closed_forms import explicitly_closed
+    from core.constraints.closed_forms.closed_forms import close_analytically
 
-    explicit = explicitly_closed(mech.compiled, q, np.zeros(mech.nv, dtype=bool), p)
+    explicit = close_analytically(mech.compiled, q, np.zeros(mech.nv, dtype=bool), p)
     return explicit if explicit is not None else np.asarray(mech.assemble(q, p=p, t=t, limits=False))
 
 

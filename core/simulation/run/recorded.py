@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.constraints.consistent_motion import nearest_accelerations, nearest_speeds
-from core.constraints.force_ranges import joint_forces
-from core.errors import AssemblyError, FileError, near_misses
-from core.mechanics.elements.recorded_signals import ANGLES, LENGTHS, TIMES, name_without_unit, scale_of
+from core.constraints.force_ranges import compute_joint_forces
+from core.errors import AssemblyError, FileError, suggest_names
+from core.mechanics.elements.recorded_signals import ANGLES, LENGTHS, TIMES, column_scale, strip_unit
 from core.simulation.methods.method import RECORDED
 from core.simulation.run.run import Run, Statistics
 from core.simulation.run.settings import Array, Settings
@@ -24,10 +24,10 @@ TIME = ("t", "time")
 RECORDED_TOLERANCE = 1e-2
 """Largest distance (rad, m) of recorded coordinates from a closed position, to allow for measuring errors."""
 UNWILLING = 1e3
-"""Weight of recorded coordinates relative to others when loops are closed."""
+"""Weight of recorded coordinates relative to others when loops are closed: recorded coordinates are changed least."""
 
 
-def run_of(
+def build_recorded_run(
     mech: Mechanism,
     p: Mapping[str, float],
     names: Sequence[str],
@@ -35,7 +35,8 @@ def run_of(
     aliases: Mapping[str, str],
     title: str,
 ) -> Run:
-    """Return the run whose coordinates follow the columns; others stay at rest, or follow from constraints.
+    """Return the run whose coordinates follow the columns of a trace; all others stay at rest or follow from the
+    constraints.
 
     names, numbers : column names, with units where they are not of SI ("q1 [deg]", "q1_deg", "t_ms"), (n, columns)
     aliases : column name → coordinate, beside the coordinates' own names and `joint.q`
@@ -43,24 +44,26 @@ def run_of(
     Raises FileError when no column is a coordinate, or the time does not grow.
     """
     known = {**{f"{name}.q": name for name in mech.q_names}, **{name: name for name in mech.q_names}, **aliases}
-    plain = [name_without_unit(name, known) for name in names]
+    plain = [strip_unit(name, known) for name in names]
     at = next((k for k, name in enumerate(plain) if name.lower() in TIME), 0)
-    time = _times(numbers[:, at], names[at], title)
+    time = _read_times(numbers[:, at], names[at], title)
     places = {k: known[name] for k, name in enumerate(plain) if k != at and name in known}
     if not places:
         raise FileError(
             "No column of the recorded trace is a coordinate of the machine.",
             file=title,
-            remedy=near_misses(next((n for n in names if n != names[at]), ""), list(known)),
+            remedy=suggest_names(next((n for n in names if n != names[at]), ""), list(known)),
         )
-    numbers = _in_si(mech, numbers, {k: name for k, name in places.items() if names[k] != plain[k]}, names, title)
+    numbers = _convert_to_si(
+        mech, numbers, {k: name for k, name in places.items() if names[k] != plain[k]}, names, title
+    )
     q = np.tile(mech.rest(dict(p)), (len(time), 1))
     for column, name in places.items():
         q[:, mech.q_names.index(name)] = numbers[:, column]
     if mech.constrained:
         for k in range(len(q)):
             values = {name: numbers[k, c] for c, name in places.items()}
-            q[k] = _closed_position(mech, q[max(k - 1, 0)], values, dict(p), float(time[k]))
+            q[k] = _close_position(mech, q[max(k - 1, 0)], values, dict(p), float(time[k]))
             far = np.abs(q[k, [mech.q_names.index(name) for name in places.values()]] - numbers[k, list(places)])
             if np.max(far) > RECORDED_TOLERANCE:
                 raise FileError(
@@ -70,11 +73,11 @@ def run_of(
                     where=f"column '{names[list(places)[int(np.argmax(far))]]}'",
                     remedy="Use the machine and the parameter values with which the trace was recorded.",
                 )
-    v, a = _spline_rates(mech, time, q)
+    v, a = _compute_spline_rates(mech, time, q)
     if mech.constrained:
         recorded = [name for name in places.values() if name in mech.v_names]
         v, a = _consistent_motion(mech, p, time, q, v, a, recorded)
-    tau = joint_forces(mech.compiled, q, v, a, None, dict(p), True, time)
+    tau = compute_joint_forces(mech.compiled, q, v, a, None, dict(p), True, time)
     settings = Settings(
         method=RECORDED.id,
         duration=float(time[-1] - time[0]),
@@ -90,9 +93,9 @@ def run_of(
     return Run(mech, settings, time, q, v, a, np.asarray(tau), Statistics())
 
 
-def _times(column: Array, name: str, title: str) -> Array:
+def _read_times(column: Array, name: str, title: str) -> Array:
     """Return the times (s) of a column. Raises FileError where they do not increase."""
-    time = column * scale_of(name, TIMES, title)
+    time = column * column_scale(name, TIMES, title)
     if len(time) < 2 or not np.all(np.diff(time) > 0.0):
         raise FileError(
             "The times of the recorded trace do not increase.",
@@ -103,30 +106,32 @@ def _times(column: Array, name: str, title: str) -> Array:
     return np.asarray(time)
 
 
-def _in_si(mech: Mechanism, numbers: Array, places: Mapping[int, str], names: Sequence[str], title: str) -> Array:
-    """Convert the columns of coordinates that name a unit to SI. places : column → coordinate"""
+def _convert_to_si(
+    mech: Mechanism, numbers: Array, column_coordinates: Mapping[int, str], names: Sequence[str], title: str
+) -> Array:
+    """Convert the columns of coordinates that name a unit to SI. column_coordinates : column → coordinate"""
     measured = {"angle": ANGLES, "length": LENGTHS}
     kinds = {coordinate.name: measured.get(coordinate.dimension, ()) for coordinate in mech.coordinates}
     numbers = numbers.copy()
-    for column, name in places.items():
-        numbers[:, column] *= scale_of(names[column], kinds[name], title)
+    for column, name in column_coordinates.items():
+        numbers[:, column] *= column_scale(names[column], kinds[name], title)
     return numbers
 
 
-def _closed_position(
-    mech: Mechanism, before: Array, recorded: Mapping[str, float], p: Mapping[str, float], t: float
+def _close_position(
+    mech: Mechanism, previous_position: Array, recorded: Mapping[str, float], p: Mapping[str, float], t: float
 ) -> Array:
     """Return the closed position with the recorded coordinates, or the one nearest to them."""
     try:
-        return mech.move(before, recorded, p, t=t, exact=True)
+        return mech.move(previous_position, recorded, p, t=t, exact=True)
     except AssemblyError:
-        q = before.copy()
+        q = previous_position.copy()
         q[[mech.q_names.index(name) for name in recorded]] = list(recorded.values())
         joints = {c.joint for c in mech.coordinates if c.name in recorded}
         return np.asarray(mech.assemble(q, p=p, t=t, weights=dict.fromkeys(joints, UNWILLING)))
 
 
-def _spline_rates(mech: Mechanism, time: Array, q: Array) -> tuple[Array, Array]:
+def _compute_spline_rates(mech: Mechanism, time: Array, q: Array) -> tuple[Array, Array]:
     """Return speeds and accelerations (n, nv) of cubic splines through positions (n, nq)."""
     from scipy.interpolate import CubicSpline
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from core import later
 from core.errors import ModelError
-from core.files.regular_file import path_of
+from core.files.regular_file import path_as_string
 from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import Model
@@ -28,7 +28,7 @@ SAMPLED = ("time", "q", "v", "a", "tau", "x", "modes")
 """Arrays with a row for each sample."""
 
 
-_derivatives_of = later.function(
+_derivatives_of = later.lazy_function(
     __package__.removesuffix(".simulation.run"), "identification.sensitivities.gradient.run_derivatives"
 )
 
@@ -97,7 +97,7 @@ class Run:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return notes on how the run was computed, for instance that the machine proved stiff or that damping was
-        added; once the energy balance was asked for, also how far the output step resolves it."""
+        added; after the energy balance has been requested, also how well the output step resolves it."""
         known = self.__dict__.get("computed_channels")
         return *self.statistics.notes, *((known.balance_note,) if known is not None and known.balance_note else ())
 
@@ -126,9 +126,9 @@ class Run:
     def events(self) -> tuple[Event, ...]:
         """Return changes of contact states in joints with friction, stops or limits, in order of time: (time, joint,
         what)."""
-        from core.simulation.run.contact_channels import events_of
+        from core.simulation.run.contact_channels import find_events
 
-        return events_of(self.computed_channels.modes)
+        return find_events(self.computed_channels.modes)
 
     def dimension(self, channel: str) -> str:
         """Return the dimension of a channel, of one of its components, or of a formula ("angle", "force" …); "none" if
@@ -137,11 +137,11 @@ class Run:
 
     def at(self, time: float) -> Array:
         """Return the position (nq,) at a time, interpolated along the shortest path with loops closed."""
-        from core.simulation.run.interpolation import between
+        from core.simulation.run.interpolation import interpolate_positions
 
         if not (isinstance(time, Real) and np.isfinite(time)):
             raise ModelError(f"{time!r} is not a finite number.", where="time", remedy="Give a time in seconds.")
-        return between(self, np.clip([float(time)], self.time[0], self.time[-1]))[0][0].copy()
+        return interpolate_positions(self, np.clip([float(time)], self.time[0], self.time[-1]))[0][0].copy()
 
     def states_at(self, time: float) -> Array:
         """Return the states of force elements (nx,) at a time, interpolated linearly; empty if none were recorded."""
@@ -169,7 +169,7 @@ class Run:
     def table(self, channels: Sequence[str] = ()) -> Iterator[tuple[str, Array]]:
         """Yield (column name, (n,)) of channels (default: coordinates, speeds, accelerations, joint forces,
         energies)."""
-        for name in channels or self.computed_channels.usual:
+        for name in channels or self.computed_channels.default_channels:
             values = self[name]
             if values.ndim == 1:
                 yield name, values
@@ -192,7 +192,7 @@ class Run:
         """
         from core.simulation.run.run_file import save
 
-        save(self, path_of(path), channels, progress)
+        save(self, path_as_string(path), channels, progress)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Run:
@@ -202,7 +202,7 @@ class Run:
         """
         from core.simulation.run.run_file import load
 
-        return load(path_of(path))
+        return load(path_as_string(path))
 
     def summary(self) -> dict[str, Any]:
         """Return the statistics as plain data."""
@@ -229,13 +229,13 @@ class GrowingRun:
         self.run = replace(self.run, **rows)
         return self.run
 
-    def settled(self, statistics: Statistics) -> Run:
+    def finish(self, statistics: Statistics) -> Run:
         """Return the final run."""
-        rows: Any = {name: rows.settled()[: len(self.run)] for name, rows in self._rows.items()}
+        rows: Any = {name: rows.final_rows()[: len(self.run)] for name, rows in self._rows.items()}
         return replace(self.run, statistics=statistics, **rows)
 
 
-def part(run: Run, samples: slice) -> Run:
+def select_samples(run: Run, samples: slice) -> Run:
     """Return a run with some of the samples."""
     count = len(run.time)
     cut: dict[str, Any] = {name: rows[samples] for name in STATES if len(rows := getattr(run, name)) == count}

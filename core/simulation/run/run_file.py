@@ -25,15 +25,15 @@ from numpy.typing import NDArray
 
 from core.errors import FileError
 from core.files import dumps
-from core.files.formats import reloaded_model
-from core.files.hdf5_file import SIGNATURE, opened, stored
-from core.files.regular_file import MODEL, RUN, beginning_of, status_of
-from core.files.sealed_file import seal
-from core.files.source import write_whole
+from core.files.formats import reload_model
+from core.files.hdf5_file import SIGNATURE, find_stored_data, open_hdf5
+from core.files.regular_file import MODEL, RUN, read_beginning, read_status
+from core.files.sealed_file import append_checksums
+from core.files.source import write_atomically
 from core.mechanism import Mechanism
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import RECORDED
-from core.simulation.run.growing_rows import BLOCK, IN_MEMORY, Array, blocks, gathered, mapped_from
+from core.simulation.run.growing_rows import BLOCK, IN_MEMORY, Array, concatenate, map_path, split_into_blocks
 from core.simulation.run.settings import Settings
 
 if TYPE_CHECKING:
@@ -52,13 +52,13 @@ def write_table(
 ) -> None:
     """Write time and channels into an open file; the suffix selects the format."""
     rows = 0
-    for text in (csv if suffix == CSV else _simnon_lines)(run, channels):
+    for text in (format_csv if suffix == CSV else _simnon_lines)(run, channels):
         stream.write(text.encode())
         progress(min(rows / len(run), 1.0))
         rows += BLOCK
 
 
-def csv(run: Run, channels: Sequence[str]) -> Iterator[str]:
+def format_csv(run: Run, channels: Sequence[str]) -> Iterator[str]:
     """Yield time and channels as CSV text in SI units, with a header line, piece by piece."""
     columns = [("time", run.time), *run.table(channels)]
     yield ",".join(f'"{name}"' if any(c in name for c in ',"') else name for name, _ in columns) + "\n"
@@ -70,7 +70,7 @@ def _simnon_lines(run: Run, channels: Sequence[str]) -> Iterator[str]:
     words = [name for name, values in columns if values.dtype.kind == "U"]
     if words:
         raise FileError(
-            "A SIMNON file can hold only numbers, but this channel consists of words.",
+            "A SIMNON file can contain only numbers, but the values of this channel are text.",
             where=f"channel '{words[0]}'",
             remedy="Save it as .csv, or leave the channel out.",
         )
@@ -83,17 +83,17 @@ def _text_rows(columns: Sequence[Array], separator: str) -> Iterator[str]:
     """Yield lines of numbers, with digits enough for exact reading, and of words."""
     for first in range(0, len(columns[0]), BLOCK):
         lists = (values[first : first + BLOCK].tolist() for values in columns)
-        yield "\n".join(separator.join(map(_as_text, row)) for row in zip(*lists, strict=True)) + "\n"
+        yield "\n".join(separator.join(map(_format_value, row)) for row in zip(*lists, strict=True)) + "\n"
 
 
-def _as_text(value: float | str) -> str:
+def _format_value(value: float | str) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def numbers(file: Any, path: str, name: str, size: int, count: int) -> NDArray[np.float64]:
+def read_numbers(file: Any, path: str, name: str, size: int, count: int) -> NDArray[np.float64]:
     """Return the first rows of a dataset; large ones are memory-mapped instead of read. Raises ValueError if it holds
     no numbers."""
-    data = stored(file, name, size)
+    data = find_stored_data(file, name, size)
     if data.dtype.kind not in "fi":
         raise ValueError(f"'{name}' contains no numbers")
     shape = (count, *data.shape[1:])
@@ -101,13 +101,15 @@ def numbers(file: Any, path: str, name: str, size: int, count: int) -> NDArray[n
         return np.array(data[:count], dtype=float)
     offset = data.id.get_offset()  # of what lies there in one piece
     if offset is not None and data.dtype == np.dtype("<f8"):
-        return mapped_from(path, offset, shape)
-    return gathered(np.array(data[first : min(first + BLOCK, count)], dtype=float) for first in range(0, count, BLOCK))
+        return map_path(path, offset, shape)
+    return concatenate(
+        np.array(data[first : min(first + BLOCK, count)], dtype=float) for first in range(0, count, BLOCK)
+    )
 
 
-def model_text(file: Any, size: int) -> str:
+def read_model_text(file: Any, size: int) -> str:
     """Return the stored model. Raises ValueError if it is not a text of reasonable size."""
-    data = stored(file, "model", size)
+    data = find_stored_data(file, "model", size)
     found = data[()] if data.shape == () else None
     if not isinstance(found, bytes) or len(found) > MODEL.most:
         raise ValueError("'model' is not a valid text")
@@ -153,19 +155,19 @@ CHUNK = 256
 WHOLE = (".h5", ".hdf5")
 """File suffixes of complete runs."""
 ROOM = 1 << 16
-"""Free disk space, in bytes, required when a file is begun."""
+"""Free disk space, in bytes, that is required to begin a file."""
 INCOMPLETE = "the file was not finished"
 
 
 class RunFile:
-    """HDF5 file that grows with its run."""
+    """HDF5 file to which samples are appended during the run."""
 
     def __init__(self, path: str, mech: Mechanism, settings: Settings, channels: Sequence[str] = ()) -> None:
         self.path, self.mech, self.settings, self.channels = path, mech, settings, tuple(channels)
         self.file: Any = None
         if Path(path).suffix.lower() not in WHOLE:
             raise FileError(
-                "Only an HDF5 file can be written while the run goes on.",
+                "Only an HDF5 file can be written during the run.",
                 file=path,
                 remedy="Give a name that ends in .h5.",
             )
@@ -177,7 +179,7 @@ class RunFile:
         Raises FileError if they cannot be written.
         """
         arrays = {name: values for name in STATES if (values := np.asarray(getattr(piece, name))).shape[1:] != (0,)}
-        arrays |= {kept(name): piece[name] for name in self.channels}
+        arrays |= {channel_path(name): piece[name] for name in self.channels}
         try:
             if self.file is None:
                 self._create_file(arrays)
@@ -185,7 +187,7 @@ class RunFile:
                 data = self.file[name]
                 first = len(data)
                 data.resize(first + len(values), axis=0)
-                for rows in blocks(writable(values)):
+                for rows in split_into_blocks(encode_words(values)):
                     data[first : first + len(rows)] = rows
                     first += len(rows)
                 data.flush()
@@ -238,7 +240,7 @@ class RunFile:
                 file.attrs["statistics"] = json.dumps(run.summary())
                 write_events(file, run)
             with open(self.path, "r+b") as content:
-                seal(content)
+                append_checksums(content)
         except (OSError, RuntimeError) as error:
             self._discard_pending_writes()
             raise _write_error(self.path, error) from None
@@ -256,15 +258,15 @@ class RunFile:
                 file.attrs["statistics"] = pieces.attrs["statistics"]
                 if EVENTS in pieces:
                     pieces.copy(EVENTS, file)
-                arrays = {name: pieces[name] for name in (*STATES, *map(kept, self.channels)) if name in pieces}
-                fill(file, arrays, lambda _: None)
-            seal(stream)
+                arrays = {name: pieces[name] for name in (*STATES, *map(channel_path, self.channels)) if name in pieces}
+                copy_arrays(file, arrays, lambda _: None)
+            append_checksums(stream)
 
-        write_whole(self.path, write)
+        write_atomically(self.path, write)
 
 
-def kept(channel: str) -> str:
-    """Return the path of a channel within the file, with slashes replaced, as these would create groups."""
+def channel_path(channel: str) -> str:
+    """Return the path of a channel within the file; slashes are replaced, because they would create groups."""
     return f"channels/{channel.replace('/', '∕')}"
 
 
@@ -273,7 +275,7 @@ def storage_type(values: Any) -> str:
     return "f8" if values.dtype.kind != "U" else f"S{LONGEST_WORD}"
 
 
-def writable(values: Any) -> Any:
+def encode_words(values: Any) -> Any:
     """Return numbers unchanged and words as bytes."""
     return np.char.encode(values, "utf-8") if values.dtype.kind == "U" else values
 
@@ -313,12 +315,12 @@ def load(path: str) -> Run:
     """Read the run from an HDF5 file."""
     from core.simulation.run.run import Run, Statistics
 
-    size = status_of(path, RUN).st_size
-    if not holds_hdf5(path):
+    size = read_status(path, RUN).st_size
+    if not has_hdf5_signature(path):
         remedy = "Open a run saved as .h5; tables (CSV, SIMNON) can be used as recorded signals of drivers."
         raise FileError("This is not an HDF5 file, so it contains no complete run.", file=path, remedy=remedy)
     try:
-        with opened(path) as file:
+        with open_hdf5(path) as file:
             if file.attrs.get("format") != FORMAT:
                 raise FileError(
                     "The HDF5 file was not written by Kinetostat.", file=path, remedy="Open a file written by run.save."
@@ -330,10 +332,10 @@ def load(path: str) -> Run:
             settings = Settings(**json.loads(file.attrs["settings"]))
             statistics = Statistics(**json.loads(file.attrs["statistics"]))
             statistics = statistics._replace(notes=tuple(map(str, statistics.notes)))
-            mech = Mechanism(reloaded_model(model_text(file, size), str(file.attrs["origin"])))
+            mech = Mechanism(reload_model(read_model_text(file, size), str(file.attrs["origin"])))
             kept = [name for name in STATES if name in file]
-            count = min(len(stored(file, name, size)) for name in kept)  # a piece may have been cut short
-            arrays = {name: numbers(file, path, name, size, count) for name in kept}
+            count = min(len(find_stored_data(file, name, size)) for name in kept)  # a piece may have been cut short
+            arrays = {name: read_numbers(file, path, name, size, count) for name in kept}
             arrays |= {name: np.zeros((count, 0)) for name in STATES if name not in arrays}
             check(mech, settings, arrays)
     except (OSError, RuntimeError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -345,16 +347,16 @@ def load(path: str) -> Run:
     return Run(mech, settings, **arrays, statistics=statistics)
 
 
-def holds_hdf5(path: str) -> bool:
+def has_hdf5_signature(path: str) -> bool:
     """Return True if the file has an HDF5 signature; False also if it cannot be read."""
-    return beginning_of(path, len(SIGNATURE)) == SIGNATURE
+    return read_beginning(path, len(SIGNATURE)) == SIGNATURE
 
 
 def check_writable(path: str) -> None:
     """Check before the simulation that a run can be saved at this path. Raises FileError."""
     if Path(path).suffix.lower() not in (*WHOLE, *TABLE_SUFFIXES):
         raise FileError(
-            "The file suffix is not a known format of runs.",
+            "The file suffix does not name a file format of runs.",
             file=path,
             remedy="Use .h5 (complete runs), .csv, or .sim (SIMNON).",
         )
@@ -362,7 +364,7 @@ def check_writable(path: str) -> None:
     if not folder.is_dir():
         raise FileError("The folder does not exist.", file=path, remedy="Create the folder, or save in another one.")
     if Path(path).exists():
-        status_of(path, RUN)
+        read_status(path, RUN)
     if not os.access(folder, os.W_OK) or (Path(path).exists() and not os.access(path, os.W_OK)):
         raise FileError("The run cannot be written: permission denied.", file=path, remedy="Save it in another folder.")
 
@@ -372,11 +374,11 @@ def save(run: Run, path: str, channels: Sequence[str], progress: Callable[[float
     check_writable(path)
     suffix = Path(path).suffix.lower()
     if suffix not in WHOLE:
-        write_whole(path, lambda stream: write_table(stream, run, suffix, channels, progress))
+        write_atomically(path, lambda stream: write_table(stream, run, suffix, channels, progress))
         return
     rows = {name: values for name in STATES if (values := getattr(run, name)).shape[1:] != (0,)}
     arrays = {name: values for name, values in rows.items() if len(values) == len(run.time)}
-    arrays |= {kept(name): run[name] for name in channels}
+    arrays |= {channel_path(name): run[name] for name in channels}
 
     def write(stream: BinaryIO) -> None:
         import h5py
@@ -385,19 +387,19 @@ def save(run: Run, path: str, channels: Sequence[str], progress: Callable[[float
             write_description(file, run.mech, run.settings)
             file.attrs["statistics"] = json.dumps(run.summary())
             write_events(file, run)
-            fill(file, arrays, progress)
-        seal(stream)
+            copy_arrays(file, arrays, progress)
+        append_checksums(stream)
 
-    write_whole(path, write)
+    write_atomically(path, write)
 
 
-def fill(file: Any, arrays: Mapping[str, Any], progress: Callable[[float], object]) -> None:
+def copy_arrays(file: Any, arrays: Mapping[str, Any], progress: Callable[[float], object]) -> None:
     """Copy arrays, or data of another file, into an open file, each as one contiguous dataset."""
     total, done = sum(int(np.prod(rows.shape)) for rows in arrays.values()), 0
     for name, rows in arrays.items():
         data = file.create_dataset(name, rows.shape, rows.dtype if rows.dtype.kind == "S" else storage_type(rows))
         for first in range(0, len(rows), BLOCK):
-            part = writable(np.asarray(rows[first : first + BLOCK]))
+            part = encode_words(np.asarray(rows[first : first + BLOCK]))
             data[first : first + len(part)] = part
             done += part.size
             progress(done / total)

@@ -20,7 +20,7 @@ AUTOMATIC_FACTORS, CHOLESKY, RANK_REVEALING = FACTORISATIONS = ("automatic", "Ch
 """Values of the option `factorisation`, see `core.simulation.simulate`; automatic means rank-revealing."""
 
 
-def checked_factorisation(factorisation: Any) -> str:
+def check_factorisation(factorisation: Any) -> str:
     """Return the option if it is one of `FACTORISATIONS`, otherwise raise ModelError."""
     if factorisation not in FACTORISATIONS:
         raise ModelError(
@@ -46,7 +46,7 @@ MOST_CLOSINGS = 100
 SHORTEST = 1e-15
 """s: shortest duration that a run can resolve."""
 FINEST = 4.0
-"""Smallest ratio of a step to the spacing of floating-point times."""
+"""Smallest ratio of a step to the spacing of floating-point numbers at its time."""
 TIGHTEST = 2.3e-16
 """Smallest relative tolerance that floating-point numbers can satisfy."""
 MOST_NUMBERS = 2_000_000_000
@@ -77,8 +77,8 @@ class Settings:
     """Solver for the equations of such loops, one of `FACTORISATIONS`."""
 
     @property
-    def rule(self) -> Method:
-        """Return the integration method, or the placeholder for recorded signals."""
+    def integration_method(self) -> Method:
+        """Return the integration method; for a run read from recorded signals, a placeholder."""
         return RECORDED if self.method == RECORDED.id else METHODS[self.method]
 
     def values_of(self, names: Sequence[str]) -> Array:
@@ -94,7 +94,7 @@ class Settings:
         return times
 
 
-def checked_settings(
+def check_settings(
     mech: Mechanism,
     duration: float,
     method: str,
@@ -121,14 +121,14 @@ def checked_settings(
             raise ModelError(f"{value!r} is not a positive number.", where=name, remedy=remedy)
     if not (isinstance(max_steps, int | np.integer) and not isinstance(max_steps, bool) and 0 < max_steps < 2**63):
         raise ModelError(
-            f"{max_steps!r} is not a whole number above zero.",
+            f"{max_steps!r} is not a positive whole number.",
             where="max_steps",
             remedy="Give the largest number of steps for the run, or leave it out.",
         )
     if not (_is_number(start) and math.isfinite(start)):
         raise ModelError(f"{start!r} is not a finite number.", where="start", remedy="Give a time in seconds.")
-    closing, factorisation = checked_closing(closing), checked_factorisation(factorisation)
-    _refuse_unresolved(duration, step, rtol, output, start)
+    closing, factorisation = check_closing(closing), check_factorisation(factorisation)
+    _check_time_resolution(duration, step, rtol, output, start)
     step, output = _step_and_sample_spacing(METHODS[method].adaptive, duration, step, output)
     if duration / output * (mech.nq + 3 * mech.nv) > MOST_NUMBERS:
         raise ModelError(
@@ -154,41 +154,43 @@ def checked_settings(
     )
 
 
-def _refuse_unresolved(duration: float, step: float | None, rtol: float, output: float | None, start: float) -> None:
-    """Raise ModelError for times and tolerances too fine for floating-point numbers."""
+def _check_time_resolution(
+    duration: float, step: float | None, rtol: float, sample_spacing: float | None, start: float
+) -> None:
+    """Raise ModelError for durations, steps and tolerances that are too small for floating-point numbers to resolve."""
     if rtol < TIGHTEST:
         text = f"A relative tolerance of {rtol:g} is below the resolution of floating-point numbers ({TIGHTEST:g})."
         raise ModelError(text, where="rtol", remedy="Give 1e-13 or more.")
     latest = max(abs(start), abs(start + duration))
     gap = FINEST * float(np.spacing(latest)) if math.isfinite(latest) else math.inf
-    for name, value, parts in (("duration", duration, SAMPLES), ("step", step, 1), ("output", output, 1)):
+    for name, value, parts in (("duration", duration, SAMPLES), ("step", step, 1), ("output", sample_spacing, 1)):
         least = max(SHORTEST, parts * gap)
         if value is not None and value < least:
             at = f" at t = {latest:g} s" if least > SHORTEST else ""
             raise ModelError(
-                f"{value:g} s is too short{at} for the resolution of floating-point times.",
+                f"{value:g} s is too short{at}: floating-point numbers cannot resolve it.",
                 where=name,
                 remedy=f"Give {least:.2g} s or more{', or begin at t = 0' if start else ''}.",
             )
 
 
 def _step_and_sample_spacing(
-    adaptive: bool, duration: float, step: float | None, output: float | None
+    adaptive: bool, duration: float, step: float | None, sample_spacing: float | None
 ) -> tuple[float | None, float]:
     """Return the actual step and sample spacing: fixed steps divide the sample spacing evenly."""
     if adaptive:
-        if output is None:
-            output = max(min(duration / SAMPLES, LONGEST_OUTPUT), duration / MOST_SAMPLES)
-        return step, min(output, duration)
+        if sample_spacing is None:
+            sample_spacing = max(min(duration / SAMPLES, LONGEST_OUTPUT), duration / MOST_SAMPLES)
+        return step, min(sample_spacing, duration)
     step = 1e-3 if step is None else step
-    if output is None:
-        output = step * max(1, math.ceil(duration / step / MOST_SAMPLES - 1e-9))
-    output = min(output, duration)
-    taken = output / max(1, math.ceil(output / step - 1e-9))
-    return (step if abs(taken - step) < 1e-9 * step else taken), output
+    if sample_spacing is None:
+        sample_spacing = step * max(1, math.ceil(duration / step / MOST_SAMPLES - 1e-9))
+    sample_spacing = min(sample_spacing, duration)
+    taken = sample_spacing / max(1, math.ceil(sample_spacing / step - 1e-9))
+    return (step if abs(taken - step) < 1e-9 * step else taken), sample_spacing
 
 
-def checked_closing(closing: Any) -> float | None:
+def check_closing(closing: Any) -> float | None:
     """Return a valid setting for closing loops: None, a whole number of iterations, or a tolerance. Raises
     ModelError."""
     if closing is None:
@@ -196,7 +198,7 @@ def checked_closing(closing: Any) -> float | None:
     if _is_number(closing) and (0.0 < closing < 1.0 or (1 <= closing <= MOST_CLOSINGS and closing == int(closing))):
         return float(closing) if closing < 1.0 else int(closing)
     raise ModelError(
-        f"{closing!r} is neither a number of closing iterations nor a tolerance.",
+        f"{closing!r} is neither a number of iterations of loop closure nor a tolerance.",
         where="closing",
         remedy=f"Give 1 to {MOST_CLOSINGS} iterations, a tolerance below 1 (rad, m), or None for gaps below 1e-12.",
     )
@@ -206,9 +208,9 @@ def plain_torque(torque: Any) -> Any:
     """Return joint forces as plain data."""
     if torque is None or isinstance(torque, Mapping):
         return None if torque is None else dict(torque)
-    from core.simulation.equations.joint_forces import Law
+    from core.simulation.equations.joint_forces import ForceLaw
 
-    return torque.plain() if isinstance(torque, Law) else np.asarray(torque).tolist()
+    return torque.plain() if isinstance(torque, ForceLaw) else np.asarray(torque).tolist()
 
 
 def _is_number(value: Any) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from core.errors import KinetostatError
-from core.model.formula.expression import Node, names, parse
+from core.model.formula.expression import Node, names_in_formula, parse
 from core.model.formula.nodes import Binary, Call, Negative
-from core.model.formula.text import text_of
+from core.model.formula.text import format_formula
 from core.simulation.run.run import Run
 
 
@@ -17,23 +17,27 @@ def explain_undefined(run: Run, name: str) -> str:
     time = f"t = {float(run.time[0]):.4g} s"
     said = f"'{name}' has no finite value at any time of the run"
     try:
-        broken = _innermost_undefined(run, parse(name))
+        broken = _find_innermost_undefined(run, parse(name))
     except KinetostatError:
         broken = None
     if broken is None:
         return f"{said}, from {time} on."
-    inside = [f"{each} = {_first_value(run, each):.4g}" for each in sorted(names(broken)) if each != text_of(broken)]
+    inside = [
+        f"{each} = {_first_value(run, each):.4g}"
+        for each in sorted(names_in_formula(broken))
+        if each != format_formula(broken)
+    ]
     given = f", with {', '.join(inside)}" if inside else ""
-    return f"{said}: at {time} {text_of(broken)} is undefined{given}."
+    return f"{said}: at {time} {format_formula(broken)} is undefined{given}."
 
 
-def _innermost_undefined(run: Run, node: Node) -> Node | None:
+def _find_innermost_undefined(run: Run, node: Node) -> Node | None:
     """Return the innermost part without a finite value, all of whose operands have one; None if there is none."""
     for part in _operands(node):
-        found = _innermost_undefined(run, part)
+        found = _find_innermost_undefined(run, part)
         if found is not None:
             return found
-    return None if np.isfinite(_first_value(run, text_of(node))) else node
+    return None if np.isfinite(_first_value(run, format_formula(node))) else node
 
 
 def _operands(node: Node) -> tuple[Node, ...]:

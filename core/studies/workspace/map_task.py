@@ -1,4 +1,4 @@
-"""Validated request for a map, and its progress observer."""
+"""Validated request for a map, and the observer of its progress."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from core.analysis.actuators import Actuators
 from core.analysis.manipulability import Part
 from core.analysis.tool_frame import tool_frame
-from core.errors import ModelError, near_misses
+from core.errors import ModelError, suggest_names
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.edits import edits
-from core.studies.workspace.joint_ranges import JointRanges, Over, joint_ranges
-from core.studies.workspace.map_kinds import KINDS, Kind, formula_kind
-from core.studies.workspace.planar_area import Plane, plane_across
-from core.studies.workspace.pose_solver import Branch, Machine, Targets
+from core.studies.workspace.joint_ranges import JointRanges, Over, determine_joint_ranges
+from core.studies.workspace.map_kinds import KINDS, MapKind, map_kind_of_formula
+from core.studies.workspace.planar_area import Plane, plane_with_normal
+from core.studies.workspace.pose_solver import AssemblyBranch, MappedMachine, PoseTargets
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -36,13 +36,13 @@ ASKING = {
 ALL_KINDS = (*KINDS, *ASKING)
 
 
-class Stopped(Exception):
+class MapStopped(Exception):
     """Raised when the user stops the computation; results so far are kept."""
 
 
 @dataclass(frozen=True)
-class Watch:
-    """Observer of a computation: progress(fraction, text), cancelled()."""
+class ProgressObserver:
+    """Observer of a computation, with callbacks progress(fraction, text) and cancelled()."""
 
     progress: Callable[..., object] | None = None
     cancelled: Callable[[], bool] | None = None
@@ -51,17 +51,17 @@ class Watch:
     """Callback shown(map) with the intermediate map."""
 
     def step(self, fraction: float, text: str = "") -> None:
-        """Report progress; raises Stopped on request."""
+        """Report progress. Raises MapStopped if the user has requested a stop."""
         self.look()
         if self.progress is not None:
             self.progress(fraction, text)
 
-    def share(self, work: Callable[[Any], Any], pieces: Sequence[Any]) -> list[Any]:
-        """Process all pieces on several cores; return results in the order of the pieces."""
-        return list(self.done(work, pieces))
+    def process_pieces(self, work: Callable[[Any], Any], pieces: Sequence[Any]) -> list[Any]:
+        """Process all pieces on several cores; return their results in order."""
+        return list(self.iterate_processed_pieces(work, pieces))
 
-    def done(self, work: Callable[[Any], Any], pieces: Sequence[Any]) -> Iterator[Any]:
-        """Process all pieces on several cores; yield results in the order of the pieces."""
+    def iterate_processed_pieces(self, work: Callable[[Any], Any], pieces: Sequence[Any]) -> Iterator[Any]:
+        """Process all pieces on several cores; yield their results in order."""
         count = self.workers or os.cpu_count() or 1
         if count < 2 or len(pieces) < 2:
             for piece in pieces:
@@ -74,21 +74,21 @@ class Watch:
             for number, piece in enumerate(pieces):
                 waiting.append(pool.submit(work, piece))
                 if number >= 2 * count:
-                    yield self._piece_result(waiting.pop(0))
+                    yield self._wait_for_piece(waiting.pop(0))
             for each in waiting:
-                yield self._piece_result(each)
+                yield self._wait_for_piece(each)
         finally:
             pool.shutdown(cancel_futures=True)
 
     def look(self) -> None:
         """Raise Stopped if a stop was requested."""
         if self.cancelled is not None and self.cancelled():
-            raise Stopped
+            raise MapStopped
 
-    def _piece_result(self, piece: Future[Any]) -> Any:
+    def _wait_for_piece(self, future: Future[Any]) -> Any:
         """Wait for the result of a piece; cancel the others on a stop request."""
         self.look()
-        return piece.result()
+        return future.result()
 
 
 class Samples(NamedTuple):
@@ -98,43 +98,43 @@ class Samples(NamedTuple):
     points: Array
 
 
-class Restriction(NamedTuple):
-    """Conditions on the poses of a map: an orientation (3, 3), a plane; None: unrestricted."""
+class PoseRestriction(NamedTuple):
+    """Conditions on the poses of a map: an orientation (3, 3) and a plane; None: unrestricted."""
 
     rotation: Array | None
     plane: Plane | None
 
-    def targets(self, count: int) -> Targets:
+    def targets(self, count: int) -> PoseTargets:
         """Return the targets of `count` poses."""
         turned = None if self.rotation is None else np.broadcast_to(self.rotation, (count, 3, 3))
         plane = None if self.plane is None else (self.plane.normal, float(self.plane.normal @ self.plane.origin))
-        return Targets(rotation=turned, plane=plane)
+        return PoseTargets(rotation=turned, plane=plane)
 
 
 @dataclass(frozen=True)
-class Task:
+class MapTask:
     """Validated request for a map."""
 
-    machine: Machine
+    machine: MappedMachine
     ranges: JointRanges
     start: Array
-    restriction: Restriction
-    kind: Kind | None
+    restriction: PoseRestriction
+    kind: MapKind | None
     name: str
     part: Part
     length: float
     samples: int
     seed: int
-    watch: Watch
+    watch: ProgressObserver
     error: float = 1e-3
 
     @cached_property
-    def branch(self) -> Branch | None:
-        """Branch of a machine with loops."""
-        return None if self.machine.closing is None else Branch(self.machine, self.ranges, self.start)
+    def branch(self) -> AssemblyBranch | None:
+        """Assembly branch of a machine with loops."""
+        return None if self.machine.closing is None else AssemblyBranch(self.machine, self.ranges, self.start)
 
     @cached_property
-    def chosen(self) -> Actuators:
+    def varied_speeds(self) -> Actuators:
         """Speeds of the varied coordinates."""
         mech = self.machine.mech
         speeds = [*map(int, self.ranges.speed)]
@@ -143,12 +143,12 @@ class Task:
         return Actuators(tuple(speeds), tuple(mech.v_names[k] for k in speeds))
 
     def accepts(self, q: Array) -> Flags:
-        """Return a mask (n,) of closed poses on the branch."""
-        return np.ones(len(q), dtype=bool) if self.branch is None or not len(q) else self.branch.holds(q)
+        """Return a mask (n,) of the closed poses that are on the branch."""
+        return np.ones(len(q), dtype=bool) if self.branch is None or not len(q) else self.branch.is_on_branch(q)
 
 
-def mechanism_of(mech: Mechanism | Model, p: Mapping[str, float] | None) -> Mechanism:
-    """Build the mechanism with parameter values, because limits may be formulas of them."""
+def mechanism_with_values(mech: Mechanism | Model, p: Mapping[str, float] | None) -> Mechanism:
+    """Build the mechanism with the given parameter values, since limits may be formulas of them."""
     if isinstance(mech, Model):
         mech = Mechanism(mech)
     if not p:
@@ -156,38 +156,40 @@ def mechanism_of(mech: Mechanism | Model, p: Mapping[str, float] | None) -> Mech
     model = mech.model
     for name, value in p.items():
         if name not in mech.p_names:
-            raise ModelError(f"There is no parameter '{name}'.", where="p", remedy=near_misses(name, mech.p_names))
+            raise ModelError(f"There is no parameter '{name}'.", where="p", remedy=suggest_names(name, mech.p_names))
         if model.values()[name] != value:
             model = edits.change(model, "parameters", name, value=float(value))
     return mech if model is mech.model else mech.updated(model)
 
 
-def task_of(
+def validate_task(
     mech: Mechanism,
     frame: str | None,
-    over: Over,
+    varied: Over,
     kind: str,
     part: Part,
     orientation: Any,
     plane: Any,
     q: Any,
     length: float,
-    drawn: tuple[int, int],
-    watch: Watch,
+    sample_count_and_seed: tuple[int, int],
+    observer: ProgressObserver,
     error: float = 1e-3,
-) -> Task:
+) -> MapTask:
     """Validate a request for a map."""
-    samples, seed = drawn
+    samples, seed = sample_count_and_seed
     if not (np.isfinite(error) and error > 0.0):
         raise ModelError(f"{error:g} is not a valid joint error.", where="error", remedy="Use a positive value, rad.")
     if not 16 <= samples <= 50_000_000:
         raise ModelError(
             f"The number of samples {samples} is out of range.", where="samples", remedy="Use 16 to 50,000,000."
         )
-    name = mech.compiled.checked_frame_name(frame or tool_frame(mech.model))
-    machine = Machine(mech, name, mech.parameter_values(), look=watch.look)
-    ranges = joint_ranges(mech, name, over, machine.p, turning=kind != "reach" or orientation is not None)
-    machine = _restricted_machine(machine, ranges)
+    name = mech.compiled.check_frame_name(frame or tool_frame(mech.model))
+    machine = MappedMachine(mech, name, mech.parameter_values(), look=observer.look)
+    ranges = determine_joint_ranges(
+        mech, name, varied, machine.p, with_rotation=kind != "reach" or orientation is not None
+    )
+    machine = _machine_within_ranges(machine, ranges)
     start = np.asarray(mech.rest() if q is None else q, dtype=float)
     if start.shape != (mech.nq,):
         raise ModelError(f"q has shape {start.shape}; {mech.nq} numbers are needed.", where="q")
@@ -199,14 +201,14 @@ def task_of(
                 where="over",
                 remedy="Choose revolute or prismatic joints.",
             )
-    restriction = Restriction(_orientation_matrix(orientation), _slice_plane(plane))
+    restriction = PoseRestriction(_orientation_matrix(orientation), _slice_plane(plane))
     made = KINDS.get(kind) if kind not in ASKING else None
     if made is None and kind not in ASKING:
-        made = formula_kind(kind, machine)
-    return Task(machine, ranges, start, restriction, made, kind, part, length, samples, seed, watch, error)
+        made = map_kind_of_formula(kind, machine)
+    return MapTask(machine, ranges, start, restriction, made, kind, part, length, samples, seed, observer, error)
 
 
-def _restricted_machine(machine: Machine, ranges: JointRanges) -> Machine:
+def _machine_within_ranges(machine: MappedMachine, ranges: JointRanges) -> MappedMachine:
     """Return the machine with the varied coordinates within their ranges and all others of open chains fixed."""
     own = machine.mech.compiled.coordinates
     lower, upper = own.lower.copy(), own.upper.copy()
@@ -222,11 +224,11 @@ def _restricted_machine(machine: Machine, ranges: JointRanges) -> Machine:
     return replace(machine, lower=lower, upper=upper, free=free, turning=(turning, ranges.lower[ranges.periodic]))
 
 
-def _orientation_matrix(given: Any) -> Array | None:
+def _orientation_matrix(orientation: Any) -> Array | None:
     """Return the rotation matrix (3, 3) of an orientation given by the user."""
-    if given is None:
+    if orientation is None:
         return None
-    array = np.asarray(given, dtype=float)
+    array = np.asarray(orientation, dtype=float)
     if array.shape == (3,):
         x, y, z = (_axis_rotation(axis, float(angle)) for axis, angle in enumerate(array))
         return z @ y @ x
@@ -248,14 +250,14 @@ def _axis_rotation(axis: int, angle: float) -> Array:
     return R
 
 
-def _slice_plane(given: Any) -> Plane | None:
+def _slice_plane(slice_data: Any) -> Plane | None:
     """Return the plane of a slice given by the user."""
-    if given is None:
+    if slice_data is None:
         return None
     try:
-        direction, offset = given
+        direction, offset = slice_data
         normal = np.eye(3)["xyz".index(direction)] if isinstance(direction, str) else np.asarray(direction, dtype=float)
-        found = plane_across(normal, float(offset) / float(np.linalg.norm(normal)))
+        found = plane_with_normal(normal, float(offset) / float(np.linalg.norm(normal)))
     except (TypeError, ValueError, IndexError):
         found = None
     if found is None or not np.isfinite(found.axes).all():

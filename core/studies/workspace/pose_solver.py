@@ -1,4 +1,5 @@
-"""Batch solver of poses: a frame's position, attitude or plane, given coordinates, closed loops, joint limits.
+"""Batch solver of poses that attain a frame's position, attitude or plane, or given coordinates, with closed loops and
+within joint limits.
 
 Levenberg–Marquardt for all targets together: functions and Jacobians are machine code over arrays of poses, the linear
 systems are solved by LAPACK as one stack, and targets that are met, or given up, leave it. A coordinate at a limit
@@ -22,9 +23,9 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.spatial import cKDTree
 
-from core.constraints.cut_coordinates import BEYOND, cut_limits, motion
+from core.constraints.cut_coordinates import BEYOND, cut_joint_motion, cut_limits
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.rest_position import size_of, speed_units
+from core.constraints.rest_position import characteristic_length, speed_units
 from core.joints import quaternions
 from core.mechanism import Mechanism
 from core.numerics.tolerances import RANK_TOLERANCE
@@ -39,25 +40,25 @@ FIRST_DAMPING, LARGEST_DAMPING, SMALLEST_DAMPING = 1e-4, 1e3, 1e-13
 LONGEST = 0.7
 """Largest entry of a step (rad, or machine sizes)."""
 SETTLED_FRACTION = 1e-3
-"""Gain of a step, relative to the squared residual, below which there is no progress."""
+"""Decrease of the squared residual in a step, relative to it, below which there is no progress."""
 ITERATIONS = 40
 
 Flags = NDArray[np.bool_]
 FARTHEST = 8.0
 """Largest change of a coordinate (rad, or machine sizes) relative to that of the actuators; a larger one is a jump to
-another branch or the end of this one."""
+another branch or the end of this branch."""
 SMALLEST_STEP = 0.02
 """Change of actuators, rad or machine sizes, below which ratios are not computed."""
 
 
-class Solved(NamedTuple):
+class SolvedPoses(NamedTuple):
     """Solutions: poses q (n, nq); met : mask (n,) of targets that are met."""
 
     q: Array
     met: NDArray[np.bool_]
 
 
-class Targets(NamedTuple):
+class PoseTargets(NamedTuple):
     """Targets of n poses; None: unrestricted.
 
     place : (n, 3) m, world; rotation : (n, 3, 3); plane : (normal (3,), offset m) in which the frame is to lie
@@ -69,24 +70,24 @@ class Targets(NamedTuple):
     plane: tuple[Array, float] | None = None
     coordinates: tuple[Places, Places, Array] | None = None
 
-    def some(self, which: Places) -> Targets:
+    def select(self, indices: Places) -> PoseTargets:
         """Return the targets of these indices."""
         given = self.coordinates
-        return Targets(
-            None if self.place is None else self.place[which],
-            None if self.rotation is None else self.rotation[which],
+        return PoseTargets(
+            None if self.place is None else self.place[indices],
+            None if self.rotation is None else self.rotation[indices],
             self.plane,
-            None if given is None else (given[0], given[1], given[2][which]),
+            None if given is None else (given[0], given[1], given[2][indices]),
         )
 
 
-def _no_progress() -> None:
+def _ignore_progress() -> None:
     """Do nothing, as progress observer."""
 
 
 @dataclass(frozen=True)
-class Machine:
-    """Machine with one of its frames, as maps use it.
+class MappedMachine:
+    """Machine together with the frame that a map observes.
 
     p : (n_p,); lower, upper : (nq,) between which coordinates stay, default their limits; free : (nv,) speeds that may
     take part in a step, default all; turning : places in q of angles without bounds, and from where their turns are
@@ -100,7 +101,7 @@ class Machine:
     upper: Array | None = None
     free: NDArray[np.bool_] | None = None
     turning: tuple[Places, Array] | None = None
-    look: Callable[[], object] = _no_progress
+    look: Callable[[], object] = _ignore_progress
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
@@ -111,8 +112,8 @@ class Machine:
         return lower, np.maximum(lower, upper)
 
     @cached_property
-    def plain(self) -> tuple[Places, Places]:
-        """Indices in q and in v of coordinates whose rates are speeds."""
+    def scalar_coordinate_indices(self) -> tuple[Places, Places]:
+        """Indices in q and in v of the coordinates whose rates are speeds."""
         mech = self.mech
         index: list[int] = []
         speed: list[int] = []
@@ -123,45 +124,45 @@ class Machine:
                 speed += in_v
         return np.array(index, dtype=np.intp), np.array(speed, dtype=np.intp)
 
-    def kept(self, q: Array) -> Array:
+    def clip_to_bounds(self, q: Array) -> Array:
         """Clip poses (n, nq) to the bounds, and normalise quaternions."""
         found = np.clip(q, *self.bounds)
         for first in self.mech.compiled.coordinates.quaternions:
-            found[:, first : first + 4] = quaternions.unit(found[:, first : first + 4])
+            found[:, first : first + 4] = quaternions.normalise_quaternion(found[:, first : first + 4])
         return found
 
     @cached_property
     def size(self) -> float:
         """Characteristic size of the machine, m."""
-        return size_of(self.mech.compiled, self.p)
+        return characteristic_length(self.mech.compiled, self.p)
 
     @cached_property
-    def units(self) -> Array:
+    def speed_units(self) -> Array:
         """Scale (nv,) of speeds: the machine's size for translations, 1 for rotations."""
         return speed_units(self.mech.compiled, self.p)
 
     @cached_property
     def closing(self) -> PositionConstraints | None:
-        """Position constraints of joints and constraint elements, without drivers, which act as actuators."""
+        """Position constraints of joints and constraint elements, without drivers, which are actuators here."""
         found = PositionConstraints(self.mech.compiled, self.p, drivers=False)
         return found if found.rows else None
 
     @cached_property
-    def gap_rows(self) -> NDArray[np.intp]:
-        """Indices of constraint residuals that restrict positions."""
+    def residual_rows(self) -> NDArray[np.intp]:
+        """Indices of the constraint residuals that restrict positions."""
         assert self.closing is not None
         levels = [row.level for row in self.closing.names]
         return self.closing.kept[np.array(levels) == 0]
 
     @cached_property
-    def gap_units(self) -> Array:
+    def residual_units(self) -> Array:
         """Scale (rows,) of the constraint residuals."""
         assert self.closing is not None
         levels = [row.level for row in self.closing.names]
         return self.closing.row_units[np.array(levels) == 0]
 
-    def unwound(self, q: Array) -> Array:
-        """Reduce angles without bounds (n, nq) by whole turns."""
+    def remove_full_turns(self, q: Array) -> Array:
+        """Reduce angles without bounds (n, nq) by full turns."""
         if self.turning is not None:
             index, base = self.turning
             q[:, index] = base + np.mod(q[:, index] - base, 2.0 * np.pi)
@@ -171,38 +172,40 @@ class Machine:
         """Compute frame poses (n, 4, 4), world ← frame."""
         return np.asarray(self.mech.frame(q, self.frame, p=self.p))
 
-    def places(self, q: Array) -> Array:
+    def frame_positions(self, q: Array) -> Array:
         """Compute positions (n, 3) of the frame's origin, m, world."""
         return np.ascontiguousarray(self.poses(q)[..., :3, 3])
 
-    def jacobians(self, q: Array) -> Array:
+    def frame_jacobians(self, q: Array) -> Array:
         """Compute Jacobians (n, 6, nv), rows [ω; v], of the frame's origin in world axes."""
         return np.asarray(self.mech.jacobian(q, self.frame, p=self.p))
 
-    def gap_values(self, q: Array) -> Array:
+    def constraint_residuals(self, q: Array) -> Array:
         """Compute residuals (n, rows) of loops and constraints, in machine units."""
-        return np.asarray(self.mech.constraint_residual(q, p=self.p))[:, self.gap_rows] / self.gap_units
+        return np.asarray(self.mech.constraint_residual(q, p=self.p))[:, self.residual_rows] / self.residual_units
 
-    def gap_slopes(self, q: Array) -> Array:
+    def constraint_residual_slopes(self, q: Array) -> Array:
         """Compute derivatives (n, rows, nv) of the residuals along the speeds."""
-        return np.asarray(self.mech.constraint_jacobian(q, p=self.p))[:, self.gap_rows] / self.gap_units[:, None]
+        return (
+            np.asarray(self.mech.constraint_jacobian(q, p=self.p))[:, self.residual_rows] / self.residual_units[:, None]
+        )
 
 
-def solve(
-    machine: Machine,
+def solve_poses(
+    machine: MappedMachine,
     q: Array,
-    targets: Targets,
+    targets: PoseTargets,
     *,
     iterations: int = ITERATIONS,
     settle: float = SETTLED_FRACTION,
-) -> Solved:
+) -> SolvedPoses:
     """Solve for poses near q (n, nq) that meet the targets within the bounds."""
     mech = machine.mech
-    q = machine.kept(np.asarray(q, dtype=float))
+    q = machine.clip_to_bounds(np.asarray(q, dtype=float))
     everyone: Places = np.arange(len(q))
-    r = residuals(machine, q, targets)
+    r = target_residuals(machine, q, targets)
     size = np.sum(r * r, axis=1)
-    J = slopes(machine, q, targets)
+    J = negated_residual_slopes(machine, q, targets)
     damping = np.full(len(q), FIRST_DAMPING)
     bound = TOLERANCE**2
     active = everyone[size > bound]
@@ -210,9 +213,9 @@ def solve(
         if not len(active):
             break
         machine.look()
-        step = _steps(machine, q[active], r[active], J[active], damping[active])
-        trial = machine.kept(mech.integrate(q[active], step))
-        r_trial = residuals(machine, trial, targets.some(active))
+        step = _damped_steps(machine, q[active], r[active], J[active], damping[active])
+        trial = machine.clip_to_bounds(mech.integrate(q[active], step))
+        r_trial = target_residuals(machine, trial, targets.select(active))
         gained = size[active] - np.sum(r_trial * r_trial, axis=1)
         good = gained > 0.0
         stuck = good & (gained < settle * size[active])
@@ -220,17 +223,17 @@ def solve(
         q[better], r[better] = trial[good], r_trial[good]
         size[better] = np.sum(r[better] ** 2, axis=1)
         left = better[size[better] > bound]
-        J[left] = slopes(machine, q[left], targets.some(left))
+        J[left] = negated_residual_slopes(machine, q[left], targets.select(left))
         damping[active] = np.where(good, np.maximum(0.1 * damping[active], SMALLEST_DAMPING), 10.0 * damping[active])
         active = active[(size[active] > bound) & (damping[active] < LARGEST_DAMPING) & ~stuck]
-    return Solved(machine.unwound(q), size <= bound)
+    return SolvedPoses(machine.remove_full_turns(q), size <= bound)
 
 
-def residuals(machine: Machine, q: Array, targets: Targets) -> Array:
+def target_residuals(machine: MappedMachine, q: Array, targets: PoseTargets) -> Array:
     """Compute residuals (n, rows) of the targets, in machine units."""
     parts = []
     if machine.closing is not None:
-        parts.append(-machine.gap_values(q))
+        parts.append(-machine.constraint_residuals(q))
     if targets.place is not None or targets.rotation is not None or targets.plane is not None:
         poses = machine.poses(q)
         if targets.place is not None:
@@ -242,17 +245,17 @@ def residuals(machine: Machine, q: Array, targets: Targets) -> Array:
             parts.append((offset - poses[:, :3, 3] @ normal)[:, None] / machine.size)
     if targets.coordinates is not None:
         index, speed, values = targets.coordinates
-        parts.append((values - q[:, index]) / machine.units[speed])
+        parts.append((values - q[:, index]) / machine.speed_units[speed])
     return np.concatenate(parts, axis=1)
 
 
-def slopes(machine: Machine, q: Array, targets: Targets) -> Array:
+def negated_residual_slopes(machine: MappedMachine, q: Array, targets: PoseTargets) -> Array:
     """Compute derivatives (n, rows, nv) of the residuals along the speeds, negated, in machine units."""
     parts = []
     if machine.closing is not None:
-        parts.append(machine.gap_slopes(q))
+        parts.append(machine.constraint_residual_slopes(q))
     if targets.place is not None or targets.rotation is not None or targets.plane is not None:
-        J = machine.jacobians(q)
+        J = machine.frame_jacobians(q)
         if targets.place is not None:
             parts.append(J[:, 3:] / machine.size)
         if targets.rotation is not None:
@@ -262,15 +265,15 @@ def slopes(machine: Machine, q: Array, targets: Targets) -> Array:
     if targets.coordinates is not None:
         _, speed, values = targets.coordinates
         rows = np.zeros((len(speed), machine.mech.nv))
-        rows[np.arange(len(speed)), speed] = 1.0 / machine.units[speed]
+        rows[np.arange(len(speed)), speed] = 1.0 / machine.speed_units[speed]
         parts.append(np.broadcast_to(rows, (len(values), *rows.shape)))
-    return np.concatenate(parts, axis=1) * machine.units
+    return np.concatenate(parts, axis=1) * machine.speed_units
 
 
-def _steps(machine: Machine, q: Array, r: Array, J: Array, damping: Array) -> Array:
+def _damped_steps(machine: MappedMachine, q: Array, r: Array, J: Array, damping: Array) -> Array:
     """Compute steps (n, nv) Δ = (JᵀJ + λ)⁻¹ Jᵀ r over the coordinates not stopped by a limit, in rad and m."""
     descent = np.einsum("nij,ni->nj", J, r)
-    (index, speed), (lower, upper) = machine.plain, machine.bounds
+    (index, speed), (lower, upper) = machine.scalar_coordinate_indices, machine.bounds
     at_lower, at_upper = q[:, index] <= lower[index] + 1e-12, q[:, index] >= upper[index] - 1e-12
     moving = np.ones(descent.shape) if machine.free is None else np.tile(machine.free.astype(float), (len(q), 1))
     moving[:, speed] *= ~((at_lower & (descent[:, speed] < 0.0)) | (at_upper & (descent[:, speed] > 0.0)))
@@ -287,7 +290,7 @@ def _steps(machine: Machine, q: Array, r: Array, J: Array, damping: Array) -> Ar
     step = np.einsum("nij,ni->nj", J, found) if rows < columns else found
     longest = np.max(np.abs(step), axis=1, initial=0.0)
     step = step * np.minimum(1.0, LONGEST / np.maximum(longest, 1e-300))[:, None]
-    return step * machine.units
+    return step * machine.speed_units
 
 
 def rotation_vectors(R: Array) -> Array:
@@ -306,98 +309,110 @@ def rotation_vectors(R: Array) -> Array:
     return found
 
 
-def in_pieces(
-    machine: Machine,
+def solve_in_pieces(
+    machine: MappedMachine,
     q: Array,
-    targets: Targets,
-    share: Callable[..., list[Solved]] | None = None,
+    targets: PoseTargets,
+    distribute: Callable[..., list[SolvedPoses]] | None = None,
     *,
-    size: int = 1024,
-    asking: bool = False,
-) -> Solved:
-    """Solve in pieces of limited memory; share(work, pieces) distributes them over cores. asking : True if only `met`
-    matters, so that slow targets are given up"""
-    steps = {"iterations": 14, "settle": 0.05} if asking else {}
-    pieces = [np.arange(first, min(first + size, len(q))) for first in range(0, len(q), size)]
+    piece_size: int = 1024,
+    only_met: bool = False,
+) -> SolvedPoses:
+    """Solve in pieces that need limited memory; a callable may distribute the pieces over cores. Where only `met`
+    matters, slow targets are given up."""
+    steps = {"iterations": 14, "settle": 0.05} if only_met else {}
+    pieces = [np.arange(first, min(first + piece_size, len(q))) for first in range(0, len(q), piece_size)]
     if not pieces:
-        return Solved(q, np.zeros(0, dtype=bool))
+        return SolvedPoses(q, np.zeros(0, dtype=bool))
 
-    def work(which: Places) -> Solved:
-        return solve(machine, q[which], targets.some(which), **steps)  # type: ignore[arg-type]
+    def solve_piece(indices: Places) -> SolvedPoses:
+        return solve_poses(machine, q[indices], targets.select(indices), **steps)  # type: ignore[arg-type]
 
-    done = share(work, pieces) if share is not None else [work(piece) for piece in pieces]
-    return Solved(np.concatenate([each.q for each in done]), np.concatenate([each.met for each in done]))
+    done = distribute(solve_piece, pieces) if distribute is not None else [solve_piece(piece) for piece in pieces]
+    return SolvedPoses(np.concatenate([each.q for each in done]), np.concatenate([each.met for each in done]))
 
 
-class Branch:
-    """Branch of a machine with loops that contains a given pose."""
+class AssemblyBranch:
+    """Assembly branch of a machine with loops, the one that contains a given pose."""
 
-    def __init__(self, machine: Machine, ranges: JointRanges, start: Array) -> None:
+    def __init__(self, machine: MappedMachine, ranges: JointRanges, start: Array) -> None:
         self.machine, self.ranges, self.start = machine, ranges, start
         self._limits = cut_limits(machine.mech.compiled)
 
     def at(self, values: Array, guess: Array) -> tuple[Array, Flags]:
-        """Solve for poses with the varied coordinates at values (n, d), near poses (n, nq); return (poses (n, nq), mask
-        of those on the branch and within all limits)."""
+        """Solve for poses near the given ones (n, nq), with the varied coordinates at values (n, d); return (poses (n,
+        nq), mask of those on the branch and within all limits)."""
         machine, ranges = self.machine, self.ranges
         q = guess.copy()
         q[:, ranges.index] = values
-        found = solve(machine, q, Targets(coordinates=(ranges.index, ranges.speed, values)), iterations=14, settle=0.0)
+        found = solve_poses(
+            machine, q, PoseTargets(coordinates=(ranges.index, ranges.speed, values)), iterations=14, settle=0.0
+        )
         good = found.met
-        units = machine.units
+        units = machine.speed_units
         gone = np.abs(machine.mech.difference(guess, found.q)) / units
         asked = np.max(np.abs(values - guess[:, ranges.index]) / units[ranges.speed], axis=1, initial=0.0)
         good &= gone.max(axis=1) <= FARTHEST * np.maximum(asked, SMALLEST_STEP)
         if good.any():
             some = np.flatnonzero(good)
-            good[some] = self.holds(found.q[some])
+            good[some] = self.is_on_branch(found.q[some])
         return found.q, good
 
-    def holds(self, q: Array) -> Flags:
-        """Return a mask (n,) of closed poses that are on the branch and within the limits of loop-closing joints."""
-        good = self._signs(q) == self._sign
+    def is_on_branch(self, q: Array) -> Flags:
+        """Return a mask (n,) of the closed poses that are on the branch and within the limits of loop-closing
+        joints."""
+        good = self._determinant_signs(q) == self._determinant_sign_at_start
         still = np.zeros((len(q), self.machine.mech.nv))
         for limit in self._limits:
-            measured = motion(self.machine.mech.compiled, limit.joint, q, still, still, self.machine.p).q[..., limit.k]
+            measured = cut_joint_motion(self.machine.mech.compiled, limit.joint, q, still, still, self.machine.p).q[
+                ..., limit.k
+            ]
             if limit.turns:
                 measured = measured + 2.0 * np.pi * np.round((limit.base - measured) / (2.0 * np.pi))
             good &= (measured >= limit.lower - BEYOND) & (measured <= limit.upper + BEYOND)
         return good
 
-    def spread_from(self, values: Array, known: Array | None = None) -> tuple[Array, Flags]:
-        """Solve (poses (n, nq), found) for values (n, d) outward from the start pose: each from the nearest known pose,
-        in waves that double in size, repeated until a wave finds no more."""
-        n, units = len(values), self.machine.units[self.ranges.speed]
+    def solve_outward(self, values: Array, known_poses: Array | None = None) -> tuple[Array, Flags]:
+        """Solve for values (n, d) outward from the start pose, each from the nearest known pose, in batches that double
+        in size; return (poses (n, nq), mask of those solved). Repeated until a pass finds no more."""
+        n, units = len(values), self.machine.speed_units[self.ranges.speed]
         q = np.tile(self.start, (n, 1))
         found = np.zeros(n, dtype=bool)
-        places, poses = values / units, [self.start[None] if known is None else known]
+        places, poses = values / units, [self.start[None] if known_poses is None else known_poses]
         order = np.argsort(np.max(np.abs(places - self.start[self.ranges.index] / units), axis=1), kind="stable")
         first = 0
         left: list[NDArray[np.intp]] = []
         while first < n:
             wave = order[first : max(2 * first, 64)]
             first += len(wave)
-            left.append(self._solve_wave(wave, places, values, q, found, poses))
+            left.append(self._solve_from_nearest(wave, places, values, q, found, poses))
         for _ in range(12):
             open_ = np.concatenate(left)
-            left = [self._solve_wave(open_, places, values, q, found, poses)]
+            left = [self._solve_from_nearest(open_, places, values, q, found, poses)]
             if len(left[0]) > 0.98 * len(open_):
                 break
         return q, found
 
-    def _solve_wave(
-        self, wave: NDArray[np.intp], places: Array, values: Array, q: Array, found: Flags, poses: list[Array]
+    def _solve_from_nearest(
+        self,
+        indices: NDArray[np.intp],
+        scaled_values: Array,
+        values: Array,
+        q: Array,
+        solved: Flags,
+        known_poses: list[Array],
     ) -> NDArray[np.intp]:
-        """Solve some points from their nearest known poses; return the indices of those unsolved."""
-        if not len(wave):
-            return wave
-        known = np.concatenate(poses)
-        units = self.machine.units[self.ranges.speed]
-        near = cKDTree(known[:, self.ranges.index] / units).query(places[wave])[1]
-        q[wave], good = self.at(values[wave], known[near])
-        found[wave] = good
-        poses[:] = [known, q[wave[good]]]
-        return wave[~good]
+        """Solve one batch of points from their nearest known poses; return the indices of those that remain
+        unsolved."""
+        if not len(indices):
+            return indices
+        known = np.concatenate(known_poses)
+        units = self.machine.speed_units[self.ranges.speed]
+        near = cKDTree(known[:, self.ranges.index] / units).query(scaled_values[indices])[1]
+        q[indices], good = self.at(values[indices], known[near])
+        solved[indices] = good
+        known_poses[:] = [known, q[indices[good]]]
+        return indices[~good]
 
     # ------------------------------------------------------------------------------ the sign of a branch
 
@@ -417,15 +432,15 @@ class Branch:
         machine, speed = self.machine, self.ranges.speed
         picked = np.zeros((len(speed), machine.mech.nv))
         picked[np.arange(len(speed)), speed] = 1.0
-        slopes = machine.gap_slopes(q) * machine.units
+        slopes = machine.constraint_residual_slopes(q) * machine.speed_units
         return np.concatenate([np.broadcast_to(picked, (len(q), *picked.shape)), slopes], axis=1)
 
-    def _signs(self, q: Array) -> Array:
+    def _determinant_signs(self, q: Array) -> Array:
         chosen = self._stacked_jacobian(q)[:, self._independent_rows]
         if chosen.shape[1] != chosen.shape[2]:
             return np.ones(len(q))
         return np.asarray(np.linalg.slogdet(chosen)[0])
 
     @cached_property
-    def _sign(self) -> float:
-        return float(self._signs(self.start[None])[0])
+    def _determinant_sign_at_start(self) -> float:
+        return float(self._determinant_signs(self.start[None])[0])

@@ -1,4 +1,4 @@
-"""Reachable set in cells of equal size: filled cells, and area or volume with its error.
+"""Reachable set divided into cells of equal size: filled cells, and area or volume with its error.
 
 Points are drawn in cells, and each is asked for by inverse kinematics from the nearest samples: many in cells at the
 border, whose share of points that are reached is that of the cell; one in each of some of the others, which are whole
@@ -21,28 +21,28 @@ from scipy.spatial import cKDTree
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Reached = Callable[[Array, NDArray[np.intp]], Flags]
-"""Function of points (n, d) and start samples (n,) that returns a mask of reachable points."""
+"""Function of points (n, d) and initial samples (n,) that returns a mask of the reachable points."""
 
 CELLS = {1: 400, 2: 3000, 3: 7000}
 """Approximate number of filled cells by dimension; fewer with few samples."""
 SAMPLES_A_CELL = 6.0
 """Smallest mean number of samples per cell."""
 MEASURED = {1: 200, 2: 3000, 3: 3500}
-"""Smallest mean number of samples per cell when sizes are measured by further random points."""
+"""Smallest mean number of samples per cell when the size is measured by further random points."""
 COARSER = 1.5
 DRAWN = 40_000
 """Approximate number of random points in border cells."""
 MOST_BORDER = 0.14
-"""Largest number of border cells relative to the random points; with more, cells are enlarged."""
+"""Largest number of border cells relative to the random points; with more, the cells are enlarged."""
 INNER = 4000
 """Number of random points in inner cells."""
 DIVISIONS = {1: (2, 8), 2: (2, 4), 3: (2, 3)}
-"""Smallest and largest number of subdivisions of a cell's edge; one point is drawn in each."""
+"""Smallest and largest number of subdivisions of a cell's edge; one random point is placed in each subcell."""
 STARTS = 4
-"""Number of samples from which a point is attempted."""
+"""Number of nearest samples from which a point is tried."""
 
 
-class Cells(NamedTuple):
+class GridCells(NamedTuple):
     """Grid of cells. origin (d,) m, corner of the first cell; size : m; filled : mask of cells with samples, (n, …)
     along the axes; best : (filled cells,) index of each cell's representative sample."""
 
@@ -51,7 +51,7 @@ class Cells(NamedTuple):
     filled: Flags
     best: NDArray[np.intp]
 
-    def places(self) -> Array:
+    def centres(self) -> Array:
         """Centres (filled cells, d) of the filled cells, m, in the order of `best`."""
         return np.asarray(self.origin + (np.argwhere(self.filled) + 0.5) * self.size)
 
@@ -60,42 +60,44 @@ class Cells(NamedTuple):
         return np.floor((points - self.origin) / self.size).astype(np.intp)
 
 
-def holes(cells: Cells) -> NDArray[np.intp]:
+def empty_cells_next_to_filled(cells: GridCells) -> NDArray[np.intp]:
     """Return indices (n, d) of empty cells adjacent to filled ones."""
-    return np.argwhere(binary_dilation(cells.filled, _neighbourhood(cells.filled.ndim)) & ~cells.filled)
+    return np.argwhere(binary_dilation(cells.filled, _neighbourhood_mask(cells.filled.ndim)) & ~cells.filled)
 
 
-class Measured(NamedTuple):
+class MeasuredSize(NamedTuple):
     """Area or volume with its error, m² or m³."""
 
     value: float
     error: float
 
 
-def cells_of(points: Array, values: Array, best: Literal["largest", "least"], size: float | None = None) -> Cells:
-    """Build cells around points (n, d), two beyond them on every side; each cell is represented by its sample with the
-    best value."""
-    if size is None:
-        size = _size_of_cells(points, CELLS[points.shape[1]])
+def build_cells(
+    points: Array, values: Array, best_value: Literal["largest", "least"], cell_size: float | None = None
+) -> GridCells:
+    """Build cells around points (n, d), with two empty ones beyond them on every side; each cell is represented by its
+    sample with the best value."""
+    if cell_size is None:
+        cell_size = _suitable_cell_size(points, CELLS[points.shape[1]])
     low, high = points.min(axis=0), points.max(axis=0)
-    origin = low - 2.5 * size
-    shape = tuple(int(k) + 3 for k in np.floor((high - origin) / size))
-    numbers = np.ravel_multi_index(tuple(np.floor((points - origin) / size).astype(np.intp).T), shape)
-    rank = np.where(np.isnan(values), -np.inf, values if best == "largest" else -values)
+    origin = low - 2.5 * cell_size
+    shape = tuple(int(k) + 3 for k in np.floor((high - origin) / cell_size))
+    numbers = np.ravel_multi_index(tuple(np.floor((points - origin) / cell_size).astype(np.intp).T), shape)
+    rank = np.where(np.isnan(values), -np.inf, values if best_value == "largest" else -values)
     order = np.lexsort((-rank, numbers))
     first = np.concatenate([[True], np.diff(numbers[order]) > 0])
     filled = np.zeros(shape, dtype=bool)
     filled.flat[numbers[order][first]] = True
-    return Cells(origin, size, filled, order[first])
+    return GridCells(origin, cell_size, filled, order[first])
 
 
-def _size_of_cells(points: Array, most: int) -> float:
-    """Return the cell size, m, that fills about `most` cells, fewer with few samples."""
+def _suitable_cell_size(points: Array, cell_count: int) -> float:
+    """Return the cell size, m, for about the given number of filled cells, fewer if there are few samples."""
     n, d = points.shape
     extent = np.ptp(points, axis=0)
-    size = max(float(extent.max()), 1e-9) / most ** (1.0 / d)
+    size = max(float(extent.max()), 1e-9) / cell_count ** (1.0 / d)
     some = points[:: max(n // 60_000, 1)]
-    wanted = min(float(most), max(len(some) / SAMPLES_A_CELL, 8.0))
+    wanted = min(float(cell_count), max(len(some) / SAMPLES_A_CELL, 8.0))
     for _ in range(4):
         places = np.floor(some / size).astype(np.int64)
         places -= places.min(axis=0)
@@ -105,73 +107,86 @@ def _size_of_cells(points: Array, most: int) -> float:
     return size
 
 
-def measured(points: Array, reached: Reached, seed: int, step: Callable[[float], object] = lambda _: None) -> Measured:
-    """Compute the area or volume around samples at points (n, d)."""
+def measure_size(
+    points: Array, is_reached: Reached, seed: int, report_progress: Callable[[float], object] = lambda _: None
+) -> MeasuredSize:
+    """Measure the area or volume of the set around samples at points (n, d)."""
     tree, rng = cKDTree(points), np.random.default_rng(seed)
-    step(0.0)
-    size = _size_of_cells(points, MEASURED[points.shape[1]])
+    report_progress(0.0)
+    size = _suitable_cell_size(points, MEASURED[points.shape[1]])
     found = []
     most = min(DRAWN, max(2 * len(points), 2000))
     for factor, drawn, first, last in ((1.0, most, 0.0, 0.7), (COARSER, most // 3, 0.7, 1.0)):
-        cells = cells_of(points, np.zeros(len(points)), "largest", factor * size)
-        while np.count_nonzero(_border_cells(cells.filled)) > most * MOST_BORDER:
+        cells = build_cells(points, np.zeros(len(points)), "largest", factor * size)
+        while np.count_nonzero(_border_cell_mask(cells.filled)) > most * MOST_BORDER:
             size *= 1.2
-            cells = cells_of(points, np.zeros(len(points)), "largest", factor * size)
-        found.append(_size(cells, tree, reached, rng, drawn, lambda x, a=first, b=last: step(a + (b - a) * x)))  # type: ignore[misc]
+            cells = build_cells(points, np.zeros(len(points)), "largest", factor * size)
+        found.append(
+            _estimate_size(
+                cells,
+                tree,
+                is_reached,
+                rng,
+                drawn,
+                lambda x, a=first, b=last: report_progress(a + (b - a) * x),  # type: ignore[misc]
+            )
+        )
     (fine, own), (coarse, its) = found
     beyond = max(abs(fine - coarse) - math.hypot(own, its), 0.0)
-    return Measured(fine, math.hypot(own, beyond))
+    return MeasuredSize(fine, math.hypot(own, beyond))
 
 
-def _size(
-    cells: Cells,
+def _estimate_size(
+    cells: GridCells,
     tree: cKDTree,
-    reached: Reached,
+    is_reached: Reached,
     rng: np.random.Generator,
-    drawn: int,
-    step: Callable[[float], object],
+    point_count: int,
+    report_progress: Callable[[float], object],
 ) -> tuple[float, float]:
     """Return (area or volume, standard error)."""
     filled, d = cells.filled, cells.filled.ndim
-    border = np.argwhere(_border_cells(filled))
+    border = np.argwhere(_border_cell_mask(filled))
     fewest, most = DIVISIONS[d]
-    parts = int(np.clip(round((drawn / max(len(border), 1)) ** (1.0 / d)), fewest, most))
+    parts = int(np.clip(round((point_count / max(len(border), 1)) ** (1.0 / d)), fewest, most))
     corners = np.stack(np.meshgrid(*[np.arange(parts)] * d, indexing="ij"), axis=-1).reshape(-1, d)
     each = len(corners)
     inside = (corners + rng.uniform(size=(len(border), each, d))) / parts
     tests = (cells.origin + (border[:, None, :] + inside) * cells.size).reshape(-1, d)
-    met = _reached_points(tests, tree, reached, step)
+    met = _reachable_point_mask(tests, tree, is_reached, report_progress)
     share = met.reshape(len(border), each).mean(axis=1)
     variance = float(np.sum(share * (1.0 - share))) / (each - 1)
-    whole = np.argwhere(binary_erosion(filled, _neighbourhood(d)))
-    some = whole[rng.permutation(len(whole))[: min(INNER, drawn // 4)]]
+    whole = np.argwhere(binary_erosion(filled, _neighbourhood_mask(d)))
+    some = whole[rng.permutation(len(whole))[: min(INNER, point_count // 4)]]
     within = 1.0
     if len(some):
         places = cells.origin + (some + rng.uniform(size=some.shape)) * cells.size
-        missed = int(np.count_nonzero(~_reached_points(places, tree, reached, lambda _: None)))
+        missed = int(np.count_nonzero(~_reachable_point_mask(places, tree, is_reached, lambda _: None)))
         within = 1.0 - missed / len(some)
         variance += len(whole) ** 2 * max(missed, 1) / len(some) ** 2
     cell = cells.size**d
     return cell * (within * len(whole) + float(share.sum())), cell * math.sqrt(variance)
 
 
-def _neighbourhood(d: int) -> Flags:
+def _neighbourhood_mask(dimension: int) -> Flags:
     """Return the mask of a cell and its neighbours, diagonal ones included."""
-    return np.ones((3,) * d, dtype=bool)
+    return np.ones((3,) * dimension, dtype=bool)
 
 
-def _border_cells(filled: Flags) -> Flags:
+def _border_cell_mask(filled: Flags) -> Flags:
     """Return filled or empty cells with neighbours of both kinds."""
-    around = _neighbourhood(filled.ndim)
+    around = _neighbourhood_mask(filled.ndim)
     return np.asarray(binary_dilation(filled, around) & ~binary_erosion(filled, around))
 
 
-def _reached_points(tests: Array, tree: cKDTree, reached: Reached, step: Callable[[float], object]) -> Flags:
+def _reachable_point_mask(
+    points: Array, tree: cKDTree, is_reached: Reached, report_progress: Callable[[float], object]
+) -> Flags:
     """Return a mask (n,) of points reachable from one of the nearest samples."""
-    met = np.zeros(len(tests), dtype=bool)
-    starts = tree.query(tests, k=STARTS)[1].reshape(len(tests), STARTS)
+    met = np.zeros(len(points), dtype=bool)
+    starts = tree.query(points, k=STARTS)[1].reshape(len(points), STARTS)
     for k in range(STARTS):
         left = np.flatnonzero(~met)
-        step(k / STARTS)
-        met[left] = reached(tests[left], starts[left, k])
+        report_progress(k / STARTS)
+        met[left] = is_reached(points[left], starts[left, k])
     return met

@@ -18,122 +18,129 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from core.errors import FileError, ModelError
-from core.files.sealed_file import sealed
-from core.files.source import write_whole
+from core.files.sealed_file import with_checksums
+from core.files.source import write_atomically
 from core.later import dataclass
 from core.studies.workspace.planar_area import Plane
-from core.studies.workspace.space_cells import Cells, cells_of
+from core.studies.workspace.space_cells import GridCells, build_cells
 
 Array = NDArray[np.float64]
 
 
-def write_map(found: Any, path: str | os.PathLike[str]) -> None:
+def write_map(workspace_map: Any, path: str | os.PathLike[str]) -> None:
     """Write a map (`core.studies.workspace.workspace_map`) atomically, in the format of the path's suffix."""
     make = WRITERS.get(Path(path).suffix.lower())
     if make is None:
         raise FileError(
             "Maps cannot be written in this format.", file=str(path), remedy=f"Choose one of {', '.join(WRITERS)}."
         )
-    write_whole(path, make(found))
+    write_atomically(path, make(workspace_map))
 
 
-def _csv(found: Any) -> bytes:
-    heads = ["x (m)", "y (m)", "z (m)", f"{found.kind}{f' ({found.unit})' if found.unit else ''}", *found.names]
+def _to_csv(workspace_map: Any) -> bytes:
+    heads = [
+        "x (m)",
+        "y (m)",
+        "z (m)",
+        f"{workspace_map.kind}{f' ({workspace_map.unit})' if workspace_map.unit else ''}",
+        *workspace_map.names,
+    ]
     head = ",".join(f'"{each}"' if "," in each or '"' in each else each for each in heads)
-    rows = np.concatenate([found.points, found.values[:, None], found.q], axis=1)
+    rows = np.concatenate([workspace_map.points, workspace_map.values[:, None], workspace_map.q], axis=1)
     text = io.StringIO()
     text.write(f"{head}\n")
     np.savetxt(text, rows, fmt="%.10g", delimiter=",")
     return text.getvalue().encode("utf-8")
 
 
-def _ply(found: Any) -> bytes:
+def _to_ply(workspace_map: Any) -> bytes:
     head = (
         "ply\nformat binary_little_endian 1.0\n"
-        f"comment {found.title} of {_one_line(found.frame)}, {found.unit or 'a number'}\n"
-        f"element vertex {len(found.points)}\n"
+        f"comment {workspace_map.title} of {_join_lines(workspace_map.frame)}, {workspace_map.unit or 'a number'}\n"
+        f"element vertex {len(workspace_map.points)}\n"
         "property double x\nproperty double y\nproperty double z\nproperty double value\nend_header\n"
     )
-    rows = np.concatenate([found.points, found.values[:, None]], axis=1)
+    rows = np.concatenate([workspace_map.points, workspace_map.values[:, None]], axis=1)
     return head.encode("utf-8") + rows.astype("<f8").tobytes()
 
 
-def _one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     """Join a text into one line."""
     return " ".join(text.split())
 
 
-def _vtu(found: Any) -> bytes:
+def _to_vtu(workspace_map: Any) -> bytes:
     """Write points as vertices of an unstructured grid, with raw data appended to the XML."""
-    n = len(found.points)
+    n = len(workspace_map.points)
     blocks: list[bytes] = []
     offset = 0
 
-    def appended(name: str, kind: str, array: NDArray[np.generic], components: int = 1) -> str:
+    def append_array(name: str, kind: str, array: NDArray[np.generic], components: int = 1) -> str:
         nonlocal offset
         data = array.tobytes()
         blocks.append(np.uint64(len(data)).tobytes() + data)
         place, offset = offset, offset + 8 + len(data)
         return (
-            f'<DataArray type="{kind}" Name="{_escaped(name)}" NumberOfComponents="{components}" format="appended" '
+            f'<DataArray type="{kind}" Name="{_escape_xml(name)}" NumberOfComponents="{components}" format="appended" '
             f'offset="{place}"/>\n'
         )
 
-    values = appended(found.kind, "Float64", found.values.astype("<f8"))
+    values = append_array(workspace_map.kind, "Float64", workspace_map.values.astype("<f8"))
     values += "".join(
-        appended(name, "Float64", np.ascontiguousarray(found.q[:, k]).astype("<f8"))
-        for k, name in enumerate(found.names)
+        append_array(name, "Float64", np.ascontiguousarray(workspace_map.q[:, k]).astype("<f8"))
+        for k, name in enumerate(workspace_map.names)
     )
-    points = appended("Points", "Float64", found.points.astype("<f8"), 3)
-    cells = appended("connectivity", "Int64", np.arange(n, dtype="<i8"))
-    cells += appended("offsets", "Int64", np.arange(1, n + 1, dtype="<i8"))
-    cells += appended("types", "UInt8", np.ones(n, dtype="u1"))
+    points = append_array("Points", "Float64", workspace_map.points.astype("<f8"), 3)
+    cells = append_array("connectivity", "Int64", np.arange(n, dtype="<i8"))
+    cells += append_array("offsets", "Int64", np.arange(1, n + 1, dtype="<i8"))
+    cells += append_array("types", "UInt8", np.ones(n, dtype="u1"))
     text = (
         '<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian" '
         'header_type="UInt64">\n<UnstructuredGrid>\n'
-        f'<Piece NumberOfPoints="{n}" NumberOfCells="{n}">\n<PointData Scalars="{_escaped(found.kind)}">\n{values}'
+        f'<Piece NumberOfPoints="{n}" NumberOfCells="{n}">\n'
+        f'<PointData Scalars="{_escape_xml(workspace_map.kind)}">\n{values}'
         f"</PointData>\n<Points>\n{points}</Points>\n<Cells>\n{cells}</Cells>\n</Piece>\n</UnstructuredGrid>\n"
         '<AppendedData encoding="raw">\n_'
     )
     return text.encode("utf-8") + b"".join(blocks) + b"\n</AppendedData>\n</VTKFile>\n"
 
 
-def _escaped(text: str) -> str:
+def _escape_xml(text: str) -> str:
     from xml.sax.saxutils import escape
 
     return escape(text, {'"': "&quot;"})
 
 
-def _hdf5(found: Any) -> bytes:
+def _to_hdf5(workspace_map: Any) -> bytes:
     import h5py
 
     memory = io.BytesIO()
     with h5py.File(memory, "w") as file:
         arrays: Mapping[str, NDArray[np.generic]] = {
-            "points": found.points,
-            "q": found.q,
-            "values": found.values,
-            "boundary": found.boundary,
-            "bounds": found.bounds,
-            "inside": found.inside,
-            "cells/origin": found.cells.origin,
-            "cells/best": found.cells.best,
+            "points": workspace_map.points,
+            "q": workspace_map.q,
+            "values": workspace_map.values,
+            "boundary": workspace_map.boundary,
+            "bounds": workspace_map.bounds,
+            "inside": workspace_map.inside,
+            "cells/origin": workspace_map.cells.origin,
+            "cells/best": workspace_map.cells.best,
         }
         for name, array in arrays.items():
             file.create_dataset(name, data=array)
-        file["cells"].attrs["size"] = found.cells.size
-        if found.plane is not None:
-            file.create_dataset("plane/origin", data=found.plane.origin)
-            file.create_dataset("plane/axes", data=found.plane.axes)
+        file["cells"].attrs["size"] = workspace_map.cells.size
+        if workspace_map.plane is not None:
+            file.create_dataset("plane/origin", data=workspace_map.plane.origin)
+            file.create_dataset("plane/axes", data=workspace_map.plane.axes)
         words = ("machine", "frame", "kind", "title", "about", "unit", "best")
         for each in (*words, "area", "volume", "error", "complete"):
-            file.attrs[each] = getattr(found, each)
+            file.attrs[each] = getattr(workspace_map, each)
         for each in ("names", "over", "notes"):
-            file.attrs.create(each, list(getattr(found, each)), dtype=h5py.string_dtype())
-    return sealed(memory.getvalue())
+            file.attrs.create(each, list(getattr(workspace_map, each)), dtype=h5py.string_dtype())
+    return with_checksums(memory.getvalue())
 
 
-WRITERS: dict[str, Callable[[Any], bytes]] = {".h5": _hdf5, ".csv": _csv, ".ply": _ply, ".vtu": _vtu}
+WRITERS: dict[str, Callable[[Any], bytes]] = {".h5": _to_hdf5, ".csv": _to_csv, ".ply": _to_ply, ".vtu": _to_vtu}
 """Writers by file suffix."""
 
 
@@ -163,7 +170,7 @@ class WorkspaceMap:
     values: Array
     names: tuple[str, ...]
     over: tuple[str, ...]
-    cells: Cells
+    cells: GridCells
     best: str = "largest"
     area: float = math.nan
     volume: float = math.nan
@@ -194,8 +201,8 @@ class WorkspaceMap:
     def size_text(self) -> str:
         """Area or volume with its error as text, "" if there is none."""
         if math.isfinite(self.volume):
-            return value_with_error(self.volume, self.error, "m³")
-        return value_with_error(self.area, self.error, "m²") if math.isfinite(self.area) else ""
+            return format_value_with_error(self.volume, self.error, "m³")
+        return format_value_with_error(self.area, self.error, "m²") if math.isfinite(self.area) else ""
 
     @cached_property
     def range(self) -> tuple[float, float]:
@@ -216,7 +223,7 @@ class WorkspaceMap:
         write_map(self, path)
 
     def less(self, other: WorkspaceMap) -> WorkspaceMap:
-        """Subtract another map of the same kind, cell by cell where both exist.
+        """Subtract another map of the same kind, cell by cell, where both exist.
 
         Raises ModelError where they are not of the same kind and unit.
         """
@@ -227,10 +234,10 @@ class WorkspaceMap:
                 where="workspace",
                 remedy="Compare maps of one kind, frame and part.",
             )
-        return _difference(self, other)
+        return _subtract_maps(self, other)
 
 
-def value_with_error(value: float, error: float, unit: str) -> str:
+def format_value_with_error(value: float, error: float, unit: str) -> str:
     """Format a number with its error, both rounded to the error's first significant digit: 0.412 ± 0.003 m³."""
     if not (math.isfinite(value) and math.isfinite(error)):
         return f"{value:.4g} {unit}"
@@ -245,40 +252,40 @@ def value_with_error(value: float, error: float, unit: str) -> str:
     return f"{value:.{digits}f} ± {rounded:.{digits}f} {unit}"
 
 
-def _difference(after: WorkspaceMap, before: WorkspaceMap) -> WorkspaceMap:
-    """Subtract the values of `before`, at the nearest point within one cell, from those of `after`; for workspaces,
-    points gained (1) and lost (−1), all others 0."""
-    size = max(after.cells.size, before.cells.size)
-    new, old = after.points[after.shown], before.points[before.shown]
+def _subtract_maps(minuend: WorkspaceMap, subtrahend: WorkspaceMap) -> WorkspaceMap:
+    """Subtract one map from another: from each value of `minuend` that of the nearest point of `subtrahend` within one
+    cell; for workspaces, points gained are 1, points lost −1, all others 0."""
+    size = max(minuend.cells.size, subtrahend.cells.size)
+    new, old = minuend.points[minuend.shown], subtrahend.points[subtrahend.shown]
     away, nearest = cKDTree(old).query(new)
     both = away < 1.5 * size
-    values = after.values[after.shown] - before.values[before.shown][nearest]
-    points, q = new, after.q[after.shown]
+    values = minuend.values[minuend.shown] - subtrahend.values[subtrahend.shown][nearest]
+    points, q = new, minuend.q[minuend.shown]
     notes = []
-    if after.kind == "reach":
+    if minuend.kind == "reach":
         gone = cKDTree(new).query(old)[0] >= 1.5 * size
         points = np.concatenate([new, old[gone]])
-        q = np.concatenate([q, before.q[before.shown][gone]])
+        q = np.concatenate([q, subtrahend.q[subtrahend.shown][gone]])
         values = np.concatenate([np.where(both, 0.0, 1.0), -np.ones(int(gone.sum()))])
         notes.append("1: gained, −1: lost")
     else:
         points, q, values = new[both], q[both], values[both]
         notes.append(f"{int(both.sum())} of {len(new)} points of the map belong to both maps.")
-    flat = points if after.plane is None else after.plane.down(points)
+    flat = points if minuend.plane is None else minuend.plane.to_plane_coordinates(points)
     changed = tuple(
-        getattr(after, each) - getattr(before, each) if math.isfinite(getattr(before, each)) else math.nan
+        getattr(minuend, each) - getattr(subtrahend, each) if math.isfinite(getattr(subtrahend, each)) else math.nan
         for each in ("area", "volume")
     )
-    cells = cells_of(flat, np.abs(values), "largest", size) if len(points) else after.cells
+    cells = build_cells(flat, np.abs(values), "largest", size) if len(points) else minuend.cells
     return replace(
-        after,
-        title=f"Change of {after.title[:1].lower()}{after.title[1:]}",
+        minuend,
+        title=f"Change of {minuend.title[:1].lower()}{minuend.title[1:]}",
         points=points,
         q=q,
         values=values,
         cells=cells,
         area=changed[0],
         volume=changed[1],
-        error=math.hypot(after.error, before.error),
+        error=math.hypot(minuend.error, subtrahend.error),
         notes=tuple(notes),
     )

@@ -26,15 +26,15 @@ def test_results_arrive_in_the_window_thread(qtbot, jobs):
     qtbot.waitSignal(job.ended).wait()
     ((worker, window),) = seen
     assert window == threading.get_ident() != worker
-    assert jobs.running == ()
+    assert jobs.unfinished_jobs == ()
 
 
 def test_one_after_the_other(qtbot, jobs):
     order = []
     for name in "abc":
         jobs.start(name, lambda progress, cancelled, name=name: order.append(name))
-    assert len(jobs.running) == 3
-    qtbot.waitUntil(lambda: not jobs.running)
+    assert len(jobs.unfinished_jobs) == 3
+    qtbot.waitUntil(lambda: not jobs.unfinished_jobs)
     assert order == ["a", "b", "c"]
 
 
@@ -85,7 +85,7 @@ def test_what_is_prepared_before_any_part_is_done_is_told(qtbot, jobs):
     assert heard.args == [0.0, "Preparing …"]
     assert job.text == "Preparing …"
     told.set()
-    qtbot.waitUntil(lambda: not jobs.running)
+    qtbot.waitUntil(lambda: not jobs.unfinished_jobs)
 
 
 def test_failure_is_handed_over(qtbot, jobs):
@@ -112,7 +112,7 @@ def test_cancel_drops_the_result(qtbot, jobs):
         job.stopped.connect(lambda: seen.append("stopped"))
     jobs.cancel_all()
     asked.set()
-    qtbot.waitUntil(lambda: not jobs.running)
+    qtbot.waitUntil(lambda: not jobs.unfinished_jobs)
     assert seen == ["stopped", "stopped"]
 
 
@@ -130,4 +130,4 @@ def test_closing_waits_for_the_thread(qtbot):
     assert begun.wait(PATIENCE)
     assert jobs.close()
     assert done == [True]
-    assert jobs.running == ()
+    assert jobs.unfinished_jobs == ()

@@ -41,7 +41,7 @@ def test_errands_are_done_in_a_thread_one_after_another_and_taken_here(qtbot):
         taken.append((found, threading.get_ident()))
 
     for k in range(3):
-        errands.do(lambda k=k: work(k), take)
+        errands.submit(lambda k=k: work(k), take)
     qtbot.waitUntil(lambda: len(taken) == 3)
     assert [k for k, _ in order] == [0, 1, 2]
     assert here not in {where for _, where in order}
@@ -51,8 +51,8 @@ def test_errands_are_done_in_a_thread_one_after_another_and_taken_here(qtbot):
 
 def test_what_an_errand_raises_is_raised_in_the_windows_thread_and_the_next_is_done(qtbot):
     errands, taken = BackgroundQueue("test"), []
-    errands.do(lambda: 1 / 0, taken.append)
-    errands.do(lambda: "next", taken.append)
+    errands.submit(lambda: 1 / 0, taken.append)
+    errands.submit(lambda: "next", taken.append)
     with qtbot.captureExceptions() as raised:
         qtbot.waitUntil(lambda: bool(taken))
     assert [kind for kind, *_ in raised] == [ZeroDivisionError]
@@ -62,8 +62,8 @@ def test_what_an_errand_raises_is_raised_in_the_windows_thread_and_the_next_is_d
 
 def test_what_waits_is_dropped_when_errands_are_closed(qtbot):
     errands, taken, go_on = BackgroundQueue("test"), [], threading.Event()
-    errands.do(go_on.wait, taken.append)
-    errands.do(lambda: taken.append("done"), taken.append)
+    errands.submit(go_on.wait, taken.append)
+    errands.submit(lambda: taken.append("done"), taken.append)
     threading.Timer(0.05, go_on.set).start()
     errands.close()
     assert taken == []

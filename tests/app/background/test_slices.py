@@ -31,7 +31,7 @@ def test_all_share_one_slice_and_none_is_forgotten(qapp):
     owners = [QObject() for _ in range(3)]
     for k, owner in enumerate(owners):
         slices.add(owner, worker(log, k, 2))
-    slices._turn()
+    slices._run_next_slice()
     assert log == [0]  # one slice, not one for each
     assert pump(lambda: len(log) == 6, 5.0)
     assert log == [0, 1, 2, 0, 1, 2]
@@ -62,7 +62,7 @@ def test_a_long_report_comes_by_and_by_and_whole(bench):
     parts = tuple(Message(text=f"Step {k}", severity="hint") for k in range(150))
     output = bench.window.output
     output.clear()
-    bench.window.docks.show("output")
+    bench.window.docks.show_panel("output")
     bench.session.produced.emit(Report(title="Long", parts=parts))
     (card,) = output.cards
     assert 0 < len(card._parts) < 150
@@ -77,10 +77,10 @@ def test_a_report_that_is_closed_while_it_comes_is_gone(bench):
     parts = tuple(Message(text=f"Step {k}", severity="hint") for k in range(150))
     output = bench.window.output
     output.clear()
-    bench.window.docks.show("output")
+    bench.window.docks.show_panel("output")
     bench.session.produced.emit(Report(title="Long", parts=parts))
     made = len(output.cards[0]._parts)
     card = output.cards[0]
     output.clear()
-    assert pump(lambda: not module.slices()._timer.isActive(), 5.0)
+    assert pump(lambda: not module.shared_slices()._timer.isActive(), 5.0)
     assert made == len(card._parts)

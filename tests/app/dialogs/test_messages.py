@@ -19,7 +19,7 @@ def test_words_are_not_squeezed_by_answers_in_a_small_window(bench):
     bench.window.resize(1000, 700)
     settle()
     card = bench.window.messages
-    card.tell("error", LONG, {"Open its model": lambda: None, "Discard": lambda: None})
+    card.show_message("error", LONG, {"Open its model": lambda: None, "Discard": lambda: None})
     settle()
     (text,) = labels(card)
     assert text.width() > 0.7 * card.width()
@@ -32,18 +32,18 @@ def test_words_are_not_squeezed_by_answers_in_a_small_window(bench):
 
 def test_an_answer_is_given_once_and_the_next_message_has_none(bench):
     card, given = bench.window.messages, []
-    card.tell("warning", LONG, {"Yes": lambda: given.append("yes"), "No": lambda: given.append("no")})
+    card.show_message("warning", LONG, {"Yes": lambda: given.append("yes"), "No": lambda: given.append("no")})
     settle()
-    card.outdate()
+    card.dismiss_unless_waiting()
     assert card.isVisible()  # it waits for an answer
     no = next(button for button in card.findChildren(QPushButton) if button.text() == "No")
     QTest.mouseClick(no, Qt.MouseButton.LeftButton)
     assert given == ["no"]
     assert not card.isVisible()
-    card.tell("hint", "Short.")
+    card.show_message("hint", "Short.")
     settle()
     assert not card.findChildren(QPushButton)
-    card.outdate()
+    card.dismiss_unless_waiting()
     assert not card.isVisible()
 
 
@@ -57,10 +57,10 @@ def test_angles_are_said_as_the_person_prefers(bench):
     }
     for said, degrees in cases.items():
         settings.degrees = True
-        card.tell("error", said)
+        card.show_message("error", said)
         assert card.text == degrees
         settings.degrees = False
-        card.tell("error", said)
+        card.show_message("error", said)
         assert "°" not in card.text
         assert "rad" in card.text
 
@@ -70,9 +70,9 @@ def test_what_the_tool_expects_is_cut_with_dots_in_a_small_window(bench):
     settle()
     words = bench.window.status.words
     assert words.text().startswith("Rest on a part")
-    assert words.shown == words.text() or words.shown.endswith("…")
-    bench.window.status.expect("Far too long for a line: " * 20)
-    assert words.shown.endswith("…")
+    assert words.elided_text == words.text() or words.elided_text.endswith("…")
+    bench.window.status.show_hint("Far too long for a line: " * 20)
+    assert words.elided_text.endswith("…")
 
 
 def test_values_at_the_pointer_have_the_digits_that_mean_something(bench):
@@ -85,7 +85,7 @@ def test_values_at_the_pointer_have_the_digits_that_mean_something(bench):
         (-1e-9, "angle"): "0.0°",
         (123456.0, "force"): "1.235·10⁵\u202fN",
     }
-    assert {case: settings.shown(*case) for case in cases} == cases
+    assert {case: settings.format_value(*case) for case in cases} == cases
 
 
 def test_an_error_goes_with_the_next_edit_that_is_taken(bench):
@@ -97,7 +97,7 @@ def test_an_error_goes_with_the_next_edit_that_is_taken(bench):
     assert bench.window.messages.isVisible()
     session.apply("Name", lambda model: edits.rename(model, "bodies", "link1", "arm"))
     assert bench.window.messages.isHidden()
-    bench.window.messages.tell("error", "Told while something changes.")
+    bench.window.messages.show_message("error", "Told while something changes.")
     session.apply("Name", lambda model: edits.rename(model, "bodies", "arm", "leg"))
     assert bench.window.messages.isVisible()
 
@@ -105,7 +105,7 @@ def test_an_error_goes_with_the_next_edit_that_is_taken(bench):
 def test_the_sign_follows_the_look(bench):
     card = bench.window.messages
     bench.window.run("view.look_light")
-    card.tell("hint", "Short.")
+    card.show_message("hint", "Short.")
     settle()
     (sign,) = (label for label in card.findChildren(QLabel) if not label.pixmap().isNull())
 

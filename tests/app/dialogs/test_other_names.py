@@ -5,7 +5,7 @@ from PySide6.QtTest import QTest
 
 from app.dialogs.help import HelpDialog
 from app.dialogs.palette import CommandPalette
-from app.document.session import Ref
+from app.document.session import ElementRef
 from tests.app.conftest import fresh
 
 NAMES = {
@@ -83,7 +83,7 @@ def palette(shared_bench):
     """The palette with a machine open and a body of it selected; asking what it finds changes nothing."""
     fresh(shared_bench)
     shared_bench.example("four_bar")
-    shared_bench.session.select(Ref("bodies", "crank"))
+    shared_bench.session.select(ElementRef("bodies", "crank"))
     palette = CommandPalette(shared_bench.window)
     yield palette
     palette.close()
@@ -92,7 +92,7 @@ def palette(shared_bench):
 @pytest.mark.parametrize("title", NAMES)
 def test_what_others_call_it_finds_it_first(palette, title):
     for typed in typed_names(title):
-        name, entry = palette.found(typed)[0]
+        name, entry = palette.find_entries(typed)[0]
         assert entry.title == title or typed in KEPT_BY_OTHERS, (typed, entry.title)
         assert name in ("", entry.title, *entry.also)
 
@@ -123,7 +123,7 @@ def test_what_cannot_be_done_now_is_shown_so(bench):
     ("typed", "title"), [("four-bar", "Four-bar linkage"), ("fourbar", "Four-bar linkage"), ("hinge", "Revolute link")]
 )
 def test_the_help_finds_it(bench, typed, title):
-    dialog = HelpDialog.open_on(bench.window, "")
+    dialog = HelpDialog.open_topic(bench.window, "")
     dialog.search.setText(typed)
     shown = [dialog.list.item(i) for i in range(dialog.list.count())]
     assert title in [item.text() for item in shown if not item.isHidden()]
@@ -134,7 +134,7 @@ def test_the_help_finds_it(bench, typed, title):
 def test_the_help_opens_an_example(bench):
     from PySide6.QtCore import QUrl
 
-    bench.window.dialogs.help("example.four_bar")
+    bench.window.dialogs.open_help("example.four_bar")
     dialog = bench.window.findChildren(HelpDialog)[0]
     assert "Grashof" in dialog.text.toPlainText()
     dialog.text.anchorClicked.emit(QUrl("example:four_bar"))

@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from app.document.connection_draft import Pick, frame_at
-from app.document.joining import gap_of, outcomes, smallest_rotation
+from app.document.connection_draft import PickedItem, pick_new_frame
+from app.document.joining import joining_outcomes, joint_gap_at_picks, smallest_rotation_between
 from app.document.session import Session
 from core.files import dumps, loads
 from core.mechanism import Mechanism
@@ -49,8 +49,8 @@ def machine(*more: Joint) -> Model:
     )
 
 
-def points(session: Session, *names: str) -> tuple[Pick, ...]:
-    return tuple(frame_at(session, name, np.array(PLACES[name])).on_body for name in names)
+def points(session: Session, *names: str) -> tuple[PickedItem, ...]:
+    return tuple(pick_new_frame(session, name, np.array(PLACES[name])).as_body_pick for name in names)
 
 
 def poses(session: Session) -> dict[str, np.ndarray]:
@@ -59,8 +59,8 @@ def poses(session: Session) -> dict[str, np.ndarray]:
 
 def taken(kind: str, outcome: str, *names: str) -> Session:
     session = Session(machine())
-    found = next(each for each in outcomes(session, kind, points(session, *names)) if each.id == outcome)
-    assert found.take(session)
+    found = next(each for each in joining_outcomes(session, kind, points(session, *names)) if each.id == outcome)
+    assert found.apply_outcome(session)
     return session
 
 
@@ -70,7 +70,7 @@ def test_the_order_of_the_points_makes_no_difference(kind: str, pair: tuple[str,
     found = []
     for names in (pair, pair[::-1]):
         session = Session(machine())
-        found.append(outcomes(session, kind, points(session, *names)))
+        found.append(joining_outcomes(session, kind, points(session, *names)))
     assert [outcome.id for outcome in found[0]] == [outcome.id for outcome in found[1]] == ["assemble", "here", "apart"]
     for one, other in zip(*found, strict=True):
         first, second = (dict(zip(w.mech.frame_names, w.mech.poses(w.q), strict=True)) for w in (one, other))
@@ -111,17 +111,17 @@ def test_the_ground_itself_never_moves_and_always_carries() -> None:
 def test_two_parts_that_are_both_held_meet_as_their_joints_allow() -> None:
     """The ends of two cranks, 0.2 m and 0.1 m long, on pins 0.8 m apart cannot meet; those of longer ones do."""
     session = Session(machine())
-    (assembled, *_) = outcomes(session, "revolute", points(session, "arm", "rocker"))
+    (assembled, *_) = joining_outcomes(session, "revolute", points(session, "arm", "rocker"))
     assert assembled.id == "assemble"
     assert "the gap is" in assembled.open
     near = Session(machine())
     picks = (
-        frame_at(near, "arm", np.array([0.5, 0.0, 0.3])).on_body,
-        frame_at(near, "rocker", np.array([1.4, 0.0, 0.3])).on_body,
+        pick_new_frame(near, "arm", np.array([0.5, 0.0, 0.3])).as_body_pick,
+        pick_new_frame(near, "rocker", np.array([1.4, 0.0, 0.3])).as_body_pick,
     )  # 0.5 m and 0.6 m reach over 0.8 m
-    (closed, *_) = outcomes(near, "revolute", picks)
+    (closed, *_) = joining_outcomes(near, "revolute", picks)
     assert not closed.open
-    assert closed.take(near)
+    assert closed.apply_outcome(near)
     a, b = near.mech.joint_poses(near.q)[closed.joint]
     np.testing.assert_allclose(a[:3, 3], b[:3, 3], atol=1e-9)
     assert np.hypot(a[0, 3], a[2, 3] - 0.3) == pytest.approx(0.5, abs=1e-6)
@@ -135,8 +135,10 @@ def test_one_undo_step_restores_model_and_pose(outcome: str) -> None:
     q[0] = 0.4
     session.pose("Bend", q)
     model, before = session.model, poses(session)
-    found = next(each for each in outcomes(session, "revolute", points(session, "part", "arm")) if each.id == outcome)
-    assert found.take(session)
+    found = next(
+        each for each in joining_outcomes(session, "revolute", points(session, "part", "arm")) if each.id == outcome
+    )
+    assert found.apply_outcome(session)
     after = poses(session)
     session.undo()
     assert session.model == model
@@ -178,8 +180,8 @@ def test_faces_meet_normal_against_normal_and_may_be_turned_round() -> None:
         dataclasses.replace(second, normal=(0.0, 0.0, 1.0)),
     )
     for flipped, sign in ((False, -1.0), (True, 1.0)):
-        assert gap_of(session, "revolute", picks, flipped).angle == pytest.approx(np.pi / 2)
-        (outcome, *_) = outcomes(session, "revolute", picks, flipped)
+        assert joint_gap_at_picks(session, "revolute", picks, flipped).angle == pytest.approx(np.pi / 2)
+        (outcome, *_) = joining_outcomes(session, "revolute", picks, flipped)
         poses_after = dict(zip(outcome.mech.frame_names, outcome.mech.poses(outcome.q), strict=True))
         turn = poses_after["light"][:3, :3] @ poses(session)["light"][:3, :3].T
         np.testing.assert_allclose(turn @ (0.0, 0.0, 1.0), (sign, 0.0, 0.0), atol=1e-9)
@@ -188,21 +190,26 @@ def test_faces_meet_normal_against_normal_and_may_be_turned_round() -> None:
 def test_points_at_one_place_with_one_direction_have_no_gap() -> None:
     session = Session(machine())
     place = np.array([1.0, 0.0, 0.5])
-    picks = tuple(frame_at(session, name, place).on_body for name in ("part", "arm"))
-    assert gap_of(session, "revolute", picks).closed
-    slid = (frame_at(session, "world", place).on_body, frame_at(session, "part", place + np.array([0.1, 0, 0])).on_body)
-    assert gap_of(session, "prismatic", slid).closed
+    picks = tuple(pick_new_frame(session, name, place).as_body_pick for name in ("part", "arm"))
+    assert joint_gap_at_picks(session, "revolute", picks).is_closed
+    slid = (
+        pick_new_frame(session, "world", place).as_body_pick,
+        pick_new_frame(session, "part", place + np.array([0.1, 0, 0])).as_body_pick,
+    )
+    assert joint_gap_at_picks(session, "prismatic", slid).is_closed
 
 
 def test_the_smallest_turn_takes_one_direction_to_the_other() -> None:
     rng = np.random.default_rng(1)
     for _ in range(50):
         a, b = (v / np.linalg.norm(v) for v in rng.normal(size=(2, 3)))
-        R = smallest_rotation(a, b)
+        R = smallest_rotation_between(a, b)
         np.testing.assert_allclose(R @ a, b, atol=1e-12)
         np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-12)
         assert np.trace(R) == pytest.approx(1.0 + 2.0 * float(a @ b), abs=1e-9)
-    np.testing.assert_allclose(smallest_rotation(np.array([0, 0, 1.0]), np.array([0, 0, -1.0])) @ (0, 0, 1), (0, 0, -1))
+    np.testing.assert_allclose(
+        smallest_rotation_between(np.array([0, 0, 1.0]), np.array([0, 0, -1.0])) @ (0, 0, 1), (0, 0, -1)
+    )
 
 
 @pytest.mark.parametrize("order", [("loose", "light"), ("light", "loose")])
@@ -215,9 +222,9 @@ def test_left_apart_a_body_that_no_joint_holds_stays_where_it_stands(order: tupl
     session.pose("Move", session.q + 0.3 * np.eye(session.mech.nq)[session.mech.joint_q("loose").start])
     before = poses(session)
     places = {"light": (1.0, 1.0, 0.5), "loose": (0.3, 0.05, 0.0)}
-    picks = tuple(frame_at(session, name, np.array(places[name])).on_body for name in order)
-    apart = next(each for each in outcomes(session, "universal", picks) if each.id == "apart")
-    assert apart.take(session)
+    picks = tuple(pick_new_frame(session, name, np.array(places[name])).as_body_pick for name in order)
+    apart = next(each for each in joining_outcomes(session, "universal", picks) if each.id == "apart")
+    assert apart.apply_outcome(session)
     assert loads(dumps(session.model)) == session.model
     for name, X in poses(session).items():
         np.testing.assert_allclose(X, before[name], atol=1e-9)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt, QTimer
 
-from app.dialogs.leaving import LeavingDialog, Loss, Wanted
+from app.dialogs.leaving import LeavingDialog, SaveChoice, UnsavedWork
 from app.document.kept import companion
-from app.document.kept.companion import Kept, KeptRun
+from app.document.kept.companion import CompanionContent, CompanionRun
 from app.panels.simulation.run_list import delete_runs
 from app.plotting.curves import Plot
 from core.errors import FileError
@@ -30,22 +30,22 @@ def pendulum(bench, tmp_path):
 
 
 def simulate(bench, duration=0.3, **run_settings):
-    bench.window.simulation.choose(duration=duration, **run_settings)
+    bench.window.simulation.change_settings(duration=duration, **run_settings)
     bench.window.simulation.start()
-    bench.wait(lambda: not bench.window.simulation.running)
-    bench.window.simulation.choose(start="pose")
+    bench.wait(lambda: not bench.window.simulation.is_running)
+    bench.window.simulation.change_settings(start="pose")
     return bench.session.runs.current
 
 
 def save(bench):
     assert bench.window.files.save()
-    bench.wait(bench.window.run_keeper.wait)
+    bench.wait(bench.window.run_keeper.wait_for_writing)
 
 
 def reopen(bench, path):
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     bench.open(path)
-    bench.wait(lambda: not bench.window.jobs.running)
+    bench.wait(lambda: not bench.window.jobs.unfinished_jobs)
 
 
 def answered(monkeypatch, wanted):
@@ -56,17 +56,17 @@ def answered(monkeypatch, wanted):
 
 def test_saving_keeps_runs_plots_views_and_pose(bench, pendulum):
     first = simulate(bench)
-    bench.session.runs.annotate(first, "without\nfriction")
+    bench.session.runs.set_note(first, "without\nfriction")
     bench.session.runs.rename(first, "Swing")
-    bench.session.runs.paint(first, "#123456")
+    bench.session.runs.set_color(first, "#123456")
     bench.session.runs.seek(0.1)
     second = simulate(bench, start="moment")
     name = bench.session.mech.q_names[0]
     bench.window.plots.add_plot(Plot((f"{name}.q",)))
-    bench.window.views.keep("Side")
+    bench.window.views.save_view("Side")
     bench.session.preview_coordinates({name: 0.4})
     bench.session.commit("Move")
-    q, view = second.run.q.copy(), bench.window.viewport.viewpoint.goal
+    q, view = second.run.q.copy(), bench.window.viewport.viewpoint.target_view
     save(bench)
     assert not bench.window.isWindowModified()
     reopen(bench, pendulum)
@@ -87,7 +87,7 @@ def test_the_document_does_not_refer_to_its_runs(bench, pendulum):
     before = pendulum.read_text()
     save(bench)
     assert pendulum.read_text() == before
-    shutil.rmtree(companion.folder_of(pendulum))
+    shutil.rmtree(companion.companion_folder(pendulum))
     reopen(bench, pendulum)
     assert bench.session.runs.items == ()
     assert bench.messages("warning") == []
@@ -98,7 +98,7 @@ ELSEWHERE = '{"kinetostat session": 1, "runs": [{"file": "../../x.h5"}]}'
 
 @pytest.mark.parametrize("content", ["", "[1]", "{}", '{"kinetostat session": 99}', ELSEWHERE])
 def test_a_broken_list_is_told_and_the_machine_opens(bench, pendulum, content):
-    folder = companion.folder_of(pendulum)
+    folder = companion.companion_folder(pendulum)
     folder.mkdir()
     (folder / companion.INDEX).write_text(content)
     reopen(bench, pendulum)
@@ -111,7 +111,7 @@ def test_a_missing_run_is_told_and_stays_in_the_list_on_disk(bench, pendulum):
     simulate(bench)
     simulate(bench)
     save(bench)
-    folder = companion.folder_of(pendulum)
+    folder = companion.companion_folder(pendulum)
     listed = json.loads((folder / companion.INDEX).read_text())["runs"]
     lost = folder / listed[0]["file"]
     lost.rename(folder / "elsewhere")
@@ -128,7 +128,7 @@ def test_a_missing_run_is_told_and_stays_in_the_list_on_disk(bench, pendulum):
 def test_sections_that_make_no_sense_are_left_out(bench, pendulum):
     simulate(bench)
     save(bench)
-    file = companion.folder_of(pendulum) / companion.INDEX
+    file = companion.companion_folder(pendulum) / companion.INDEX
     kept = json.loads(file.read_text())
     kept |= {"camera": {"target": [1]}, "plots": 3, "views": {"a": []}, "traces": [[]], "vectors": {"kinds": [[]]}}
     kept["pose"] = {"nothing": 1, **dict.fromkeys(bench.session.mech.q_names, "x")}
@@ -144,9 +144,9 @@ def test_saving_under_another_name_copies_the_runs(bench, pendulum, tmp_path, mo
     save(bench)
     other = tmp_path / "other.kst"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *a, **k: (str(other), ""))
-    bench.window.run("file.save_as")
-    bench.wait(bench.window.run_keeper.wait)
-    assert (companion.folder_of(pendulum) / "001.h5").is_file()
+    bench.window.run_command("file.save_as")
+    bench.wait(bench.window.run_keeper.wait_for_writing)
+    assert (companion.companion_folder(pendulum) / "001.h5").is_file()
     reopen(bench, other)
     assert len(bench.session.runs.items) == 1
 
@@ -156,11 +156,11 @@ def test_leaving_asks_once_for_everything_by_name(bench, pendulum, monkeypatch):
     simulate(bench)
     bench.session.apply("Add body", lambda model: edits.free_body(model)[0])
     simulate(bench)
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     assert bench.session.path == pendulum
-    assert [loss.words for loss in asked] == ["pendulum: 1 edit, 2 runs"]
-    asked = answered(monkeypatch, lambda loss: Wanted(True, loss.runs[:1]))
-    bench.window.run("file.new")
+    assert [loss.summary for loss in asked] == ["pendulum: 1 edit, 2 runs"]
+    asked = answered(monkeypatch, lambda loss: SaveChoice(True, loss.runs[:1]))
+    bench.window.run_command("file.new")
     assert bench.session.path is None
     assert len(asked) == 1
     reopen(bench, pendulum)
@@ -171,10 +171,10 @@ def test_runs_alone_are_kept_without_saving_the_document(bench, pendulum, monkey
     simulate(bench)
     before = pendulum.read_text()
     bench.session.apply("Add body", lambda model: edits.free_body(model)[0])
-    answered(monkeypatch, lambda loss: Wanted(False, loss.runs))
-    bench.window.run("file.new")
+    answered(monkeypatch, lambda loss: SaveChoice(False, loss.runs))
+    bench.window.run_command("file.new")
     assert pendulum.read_text() == before
-    answered(monkeypatch, lambda loss: Wanted())
+    answered(monkeypatch, lambda loss: SaveChoice())
     reopen(bench, pendulum)
     assert len(bench.session.runs.items) == 1
 
@@ -183,22 +183,22 @@ def test_nothing_new_is_not_asked_for(bench, pendulum, monkeypatch):
     simulate(bench)
     save(bench)
     asked = answered(monkeypatch, lambda loss: None)
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     assert asked == []
     bench.open(pendulum)
-    bench.wait(lambda: not bench.window.jobs.running)
-    bench.window.run("file.new")
+    bench.wait(lambda: not bench.window.jobs.unfinished_jobs)
+    bench.window.run_command("file.new")
     assert asked == []
 
 
 def test_a_run_in_progress_is_stopped_and_what_there_is_is_kept(bench, pendulum, monkeypatch):
-    asked = answered(monkeypatch, lambda loss: Wanted(bool(loss.of_document), loss.runs))
-    bench.window.simulation.choose(duration=1e6)
+    asked = answered(monkeypatch, lambda loss: SaveChoice(bool(loss.document_changes), loss.runs))
+    bench.window.simulation.change_settings(duration=1e6)
     bench.window.simulation.start()
     bench.wait(lambda: bench.session.runs.items and len(bench.session.runs.items[0].run) > 10)
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     assert len(asked[0].runs) == 1
-    bench.window.simulation.choose(duration=0.3)
+    bench.window.simulation.change_settings(duration=0.3)
     reopen(bench, pendulum)
     (record,) = bench.session.runs.items
     assert len(record.run) > 10
@@ -207,8 +207,8 @@ def test_a_run_in_progress_is_stopped_and_what_there_is_is_kept(bench, pendulum,
 
 def test_the_question_has_names_ticks_and_a_safe_default(bench, pendulum):
     record = simulate(bench)
-    bench.session.runs.annotate(record, "two\nlines")
-    dialog = LeavingDialog(bench.window, Loss("pendulum", 3, 1, (record,)))
+    bench.session.runs.set_note(record, "two\nlines")
+    dialog = LeavingDialog(bench.window, UnsavedWork("pendulum", 3, 1, (record,)))
     assert [dialog.list.item(k).text() for k in range(2)] == [
         "pendulum: 3 edits, 1 run deleted",
         f"{record.name} (two lines): 0.3 s",
@@ -216,9 +216,9 @@ def test_the_question_has_names_ticks_and_a_safe_default(bench, pendulum):
     assert dialog.save.isDefault()
     assert dialog.save.text() == "Save all"
     dialog.list.item(0).setCheckState(Qt.CheckState.Unchecked)
-    assert dialog.save.text() == "Save ticked"
+    assert dialog.save.text() == "Save checked"
     dialog.save.click()
-    assert dialog.wanted == Wanted(False, (record,))
+    assert dialog.wanted == SaveChoice(False, (record,))
     dialog.deleteLater()
 
 
@@ -235,7 +235,7 @@ def test_escape_stays(bench, pendulum, monkeypatch):
         QTest.keyClick(QApplication.activeModalWidget(), Qt.Key.Key_Escape)
 
     QTimer.singleShot(300, escape)
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     assert bench.session.path == pendulum
 
 
@@ -244,13 +244,13 @@ def test_deleting_runs_plots_and_views_can_be_undone(bench, pendulum):
     third = simulate(bench, start="moment")
     name = bench.session.mech.q_names[0]
     bench.window.plots.add_plot(Plot((f"{name}.q",)))
-    bench.window.views.keep("Side")
+    bench.window.views.save_view("Side")
     panel = bench.window.simulation_panel.runs
     delete_runs(bench.session, second)
     assert bench.session.runs.items == (first, third)
     assert third.parent is None
     bench.window.plots.remove_plot(0)
-    bench.window.views.delete("Side")
+    bench.window.views.delete_view("Side")
     panel.clear()
     assert bench.session.runs.items == ()
     assert any("2 runs deleted" in text for text in bench.messages("done"))
@@ -281,7 +281,7 @@ def test_deleted_runs_go_to_the_trash_until_the_machine_is_left(bench, pendulum)
     simulate(bench)
     second = simulate(bench)
     save(bench)
-    folder = companion.folder_of(pendulum)
+    folder = companion.companion_folder(pendulum)
     delete_runs(bench.session, second)
     assert bench.window.isWindowModified()
     save(bench)
@@ -290,19 +290,19 @@ def test_deleted_runs_go_to_the_trash_until_the_machine_is_left(bench, pendulum)
     bench.session.undo()
     save(bench)
     assert len(list(folder.glob("*.h5"))) == 2
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     assert not (folder / companion.TRASH).exists()
     reopen(bench, pendulum)
     assert len(bench.session.runs.items) == 2
 
 
 def test_the_person_may_not_want_runs_kept(bench, pendulum, monkeypatch):
-    bench.window.run("runs.keep_never")
+    bench.window.run_command("runs.keep_never")
     simulate(bench)
     asked = answered(monkeypatch, lambda loss: None)
     save(bench)
-    assert not companion.folder_of(pendulum).exists()
-    bench.window.run("file.new")
+    assert not companion.companion_folder(pendulum).exists()
+    bench.window.run_command("file.new")
     assert asked == []
 
 
@@ -310,11 +310,11 @@ def test_large_runs_are_asked_for(bench, pendulum, monkeypatch):
     monkeypatch.setattr("app.document.kept.run_keeper.LARGE", 1e3)
     simulate(bench)
     save(bench)
-    assert not companion.folder_of(pendulum).exists()
-    assert "1 run of" in bench.window.notices.texts["keeping runs"]
-    bench.window.notices.answer("keeping runs", "Save with the machine")
-    bench.wait(bench.window.run_keeper.wait)
-    assert (companion.folder_of(pendulum) / companion.INDEX).is_file()
+    assert not companion.companion_folder(pendulum).exists()
+    assert "1 run of" in bench.window.notices.notice_texts["keeping runs"]
+    bench.window.notices.press_button("keeping runs", "Save with the machine")
+    bench.wait(bench.window.run_keeper.wait_for_writing)
+    assert (companion.companion_folder(pendulum) / companion.INDEX).is_file()
 
 
 def test_what_cannot_be_written_stays_open_and_unsaved(bench, pendulum, monkeypatch):
@@ -323,9 +323,9 @@ def test_what_cannot_be_written_stays_open_and_unsaved(bench, pendulum, monkeypa
     def full(*_):
         raise FileError("The file cannot be written: No space left on device.")
 
-    monkeypatch.setattr(companion, "write_whole", full)
-    answered(monkeypatch, lambda loss: Wanted(bool(loss.of_document), loss.runs))
-    bench.window.run("file.new")
+    monkeypatch.setattr(companion, "write_atomically", full)
+    answered(monkeypatch, lambda loss: SaveChoice(bool(loss.document_changes), loss.runs))
+    bench.window.run_command("file.new")
     assert bench.session.path == pendulum
     assert len(bench.window.run_keeper.unsaved_runs) == 1
     assert any("The runs are still open here" in text for text in bench.messages("error"))
@@ -334,31 +334,31 @@ def test_what_cannot_be_written_stays_open_and_unsaved(bench, pendulum, monkeypa
 def test_a_run_is_on_disk_as_soon_as_it_is_made(bench, pendulum):
     record = simulate(bench)
     store = bench.window.run_keeper.store
-    bench.wait(lambda: store.whole(record, record.version) is not None)
-    again = Run.load(store.place(record))
+    bench.wait(lambda: store.complete_file(record, record.version) is not None)
+    again = Run.load(store.run_path(record))
     np.testing.assert_array_equal(again.q, record.run.q)
     assert again.complete
 
 
 def test_a_run_that_grows_is_on_disk_while_it_does(bench, pendulum):
-    bench.window.simulation.choose(duration=1e6)
+    bench.window.simulation.change_settings(duration=1e6)
     bench.window.simulation.start()
     file = bench.window.run_keeper.store.folder
     bench.wait(lambda: list(file.glob("*.h5")))
-    bench.wait(lambda: not bench.window.run_keeper.store.worker.busy)
+    bench.wait(lambda: not bench.window.run_keeper.store.worker.is_busy)
     part = Run.load(next(iter(file.glob("*.h5"))))
     assert len(part) > 1
     assert not part.complete
-    bench.window.simulation.finish()
+    bench.window.simulation.stop_and_wait()
     (record,) = bench.session.runs.items
     store = bench.window.run_keeper.store
-    bench.wait(lambda: store.whole(record, record.version) is not None)
-    np.testing.assert_array_equal(Run.load(store.place(record)).q, record.run.q)
-    bench.window.simulation.choose(duration=0.3)
+    bench.wait(lambda: store.complete_file(record, record.version) is not None)
+    np.testing.assert_array_equal(Run.load(store.run_path(record)).q, record.run.q)
+    bench.window.simulation.change_settings(duration=0.3)
 
 
 def test_files_of_others_in_the_folder_are_left_alone(bench, pendulum):
-    folder = companion.folder_of(pendulum)
+    folder = companion.companion_folder(pendulum)
     folder.mkdir()
     for name in ("mine.h5", "notes.txt", "01.h5"):
         (folder / name).write_text("mine")
@@ -373,9 +373,9 @@ def test_what_is_not_ticked_stays_until_the_rest_is_saved(bench, pendulum, monke
     def full(*_):
         raise FileError("The file cannot be written: No space left on device.")
 
-    monkeypatch.setattr(companion, "write_whole", full)
-    answered(monkeypatch, lambda loss: Wanted(False, loss.runs[:1]))
-    bench.window.run("file.new")
+    monkeypatch.setattr(companion, "write_atomically", full)
+    answered(monkeypatch, lambda loss: SaveChoice(False, loss.runs[:1]))
+    bench.window.run_command("file.new")
     assert bench.session.runs.items == (first, second)
 
 
@@ -388,15 +388,15 @@ def test_runs_of_a_machine_of_another_format_ask_for_a_native_file(bench, tmp_pa
     save(load(EXAMPLES["kestrel"]), urdf)
     bench.open(urdf)
     simulate(bench)
-    answered(monkeypatch, lambda loss: Wanted(bool(loss.of_document), loss.runs))
+    answered(monkeypatch, lambda loss: SaveChoice(bool(loss.document_changes), loss.runs))
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *a, **k: (str(urdf), ""))
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     assert bench.session.runs.items
     assert any("with .kst files only" in text for text in bench.messages("error"))
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *a, **k: (str(native), ""))
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     assert bench.session.runs.items == ()
-    assert (companion.folder_of(native) / companion.INDEX).is_file()
+    assert (companion.companion_folder(native) / companion.INDEX).is_file()
 
 
 def test_links_of_a_strangers_folder_lead_to_no_deletion(tmp_path):
@@ -407,7 +407,7 @@ def test_links_of_a_strangers_folder_lead_to_no_deletion(tmp_path):
     folder.mkdir()
     (folder / companion.TRASH).symlink_to(elsewhere)
     (folder / "003.h5").write_text("a run")
-    companion.write(folder, Kept(), ["003.h5"])
+    companion.write_companion(folder, CompanionContent(), ["003.h5"])
     companion.empty_trash(folder)
     (folder / companion.TRASH).unlink()
     (folder / companion.TRASH).mkdir()
@@ -424,12 +424,12 @@ def test_links_of_a_strangers_folder_lead_to_no_deletion(tmp_path):
 def test_a_list_that_is_not_understood_is_set_aside_and_its_runs_stay(bench, pendulum):
     simulate(bench)
     save(bench)
-    folder = companion.folder_of(pendulum)
+    folder = companion.companion_folder(pendulum)
     (folder / companion.INDEX).write_text("<<<<<<< conflict")
     reopen(bench, pendulum)
     simulate(bench)
     save(bench)
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     bench.window.run_keeper.store.worker.wait()
     assert (folder / f"{companion.INDEX}~").read_text() == "<<<<<<< conflict"
     assert {"001.h5", "002.h5"} <= set(os.listdir(folder))
@@ -438,11 +438,11 @@ def test_a_list_that_is_not_understood_is_set_aside_and_its_runs_stay(bench, pen
 def test_what_another_window_saved_meanwhile_stays(bench, pendulum):
     simulate(bench)
     save(bench)
-    folder = companion.folder_of(pendulum)
+    folder = companion.companion_folder(pendulum)
     kept = companion.read(folder)
     shutil.copy(folder / "001.h5", folder / "007.h5")
-    other = KeptRun("007.h5", "Of another", parent="001.h5")
-    companion.write(folder, Kept((*kept.runs, other)), [])
+    other = CompanionRun("007.h5", "Of another", parent="001.h5")
+    companion.write_companion(folder, CompanionContent((*kept.runs, other)), [])
     simulate(bench)
     save(bench)
     reopen(bench, pendulum)
@@ -451,7 +451,7 @@ def test_what_another_window_saved_meanwhile_stays(bench, pendulum):
 
 
 def test_a_list_that_is_a_link_is_replaced_and_not_followed(bench, pendulum, tmp_path):
-    mine, folder = tmp_path / "mine.txt", companion.folder_of(pendulum)
+    mine, folder = tmp_path / "mine.txt", companion.companion_folder(pendulum)
     mine.write_text("mine")
     folder.mkdir()
     (folder / companion.INDEX).symlink_to(mine)
@@ -463,7 +463,7 @@ def test_a_list_that_is_a_link_is_replaced_and_not_followed(bench, pendulum, tmp
 
 @pytest.mark.parametrize("time", ["1" + "0" * 400, "1e999", "true", '"soon"'])
 def test_numbers_beyond_all_sense_are_told(bench, pendulum, time):
-    folder = companion.folder_of(pendulum)
+    folder = companion.companion_folder(pendulum)
     folder.mkdir()
     (folder / companion.INDEX).write_text(f'{{"kinetostat session": 1, "time": {time}}}')
     reopen(bench, pendulum)
@@ -473,7 +473,7 @@ def test_numbers_beyond_all_sense_are_told(bench, pendulum, time):
 
 def test_the_same_file_twice_is_one_run():
     row = {"file": "001.h5", "name": "a"}
-    assert len(companion.understood({"kinetostat session": 1, "runs": [row, row, row]}).runs) == 1
+    assert len(companion.parse_session_json({"kinetostat session": 1, "runs": [row, row, row]}).runs) == 1
 
 
 # ------------------------------------------------------------------------------- runs that are computed anew
@@ -483,11 +483,11 @@ def test_a_saved_run_stays_as_it_is_on_disk_while_it_is_computed_anew(bench, pen
     record = simulate(bench)
     save(bench)
     other = simulate(bench, duration=0.6)
-    file = companion.folder_of(pendulum) / "001.h5"
+    file = companion.companion_folder(pendulum) / "001.h5"
     before = file.read_bytes()
     bench.session.runs.replace(record, other.run)
     store = bench.window.run_keeper.store
-    bench.wait(lambda: store.whole(record, record.version) is not None)
+    bench.wait(lambda: store.complete_file(record, record.version) is not None)
     assert file.read_bytes() == before
     assert record in bench.window.run_keeper.unsaved_runs
     save(bench)
@@ -497,12 +497,12 @@ def test_a_saved_run_stays_as_it_is_on_disk_while_it_is_computed_anew(bench, pen
 def test_what_is_left_as_it_is_stays_on_disk(bench, pendulum, monkeypatch):
     first, second = simulate(bench), simulate(bench)
     save(bench)
-    bench.session.runs.annotate(first, "not to be kept")
+    bench.session.runs.set_note(first, "not to be kept")
     delete_runs(bench.session, second)
     third = simulate(bench)
     bench.session.runs.rename(third, "Third")
-    answered(monkeypatch, lambda loss: Wanted(False, (third,)))
-    bench.window.run("file.new")
+    answered(monkeypatch, lambda loss: SaveChoice(False, (third,)))
+    bench.window.run_command("file.new")
     reopen(bench, pendulum)
     assert [(record.name, record.note) for record in bench.session.runs.items] == [
         ("Third", ""),
@@ -515,7 +515,7 @@ def test_runs_are_saved_where_the_programs_own_folder_cannot_be_written(bench, p
     def refuse(record):
         raise FileError("The run cannot be written: permission denied.")
 
-    monkeypatch.setattr(bench.window.run_keeper.store, "_write", refuse)
+    monkeypatch.setattr(bench.window.run_keeper.store, "_write_run", refuse)
     simulate(bench)
     save(bench)
     reopen(bench, pendulum)
@@ -536,16 +536,16 @@ def test_what_is_done_while_a_file_is_read_is_asked_for(bench, pendulum, monkeyp
     bench.window.files.open(EXAMPLES["scara"])
     bench.session.apply("Add body", lambda model: edits.free_body(model)[0])
     asked = answered(monkeypatch, lambda loss: None)
-    bench.wait(lambda: not bench.window.files.opening.busy)
+    bench.wait(lambda: not bench.window.files.opening.is_busy)
     bench.wait(lambda: asked)
     assert bench.session.path == pendulum
-    assert bench.session.unsaved
+    assert bench.session.is_unsaved
 
 
 def test_what_is_read_does_not_arrive_in_another_document(bench, pendulum):
-    bench.window.run("file.reload")
-    bench.window.run("file.new")
-    bench.wait(lambda: not bench.window.files.opening.busy)
+    bench.window.run_command("file.reload")
+    bench.window.run_command("file.new")
+    bench.wait(lambda: not bench.window.files.opening.is_busy)
     bench.window.files.opening.errands.wait()
     for _ in range(3):
         bench.draw()
@@ -559,7 +559,7 @@ def test_saving_and_leaving_at_once_waits_for_the_runs(bench, pendulum, monkeypa
 
     asked = answered(monkeypatch, lambda loss: None)
     simulate(bench)
-    monkeypatch.setattr(companion, "write_whole", full)
-    bench.window.run("file.save")
-    bench.window.run("file.new")
-    assert [loss.words for loss in asked] == ["pendulum: 1 run"]
+    monkeypatch.setattr(companion, "write_atomically", full)
+    bench.window.run_command("file.save")
+    bench.window.run_command("file.new")
+    assert [loss.summary for loss in asked] == ["pendulum: 1 run"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.document.link_lengths import LinkLength, resized
+from app.document.link_lengths import LinkLength, resize_link
 from app.document.session import Session
 from core.design import linkage
 from core.design.linkage import ground
@@ -16,7 +16,7 @@ from core.model.validation.model import check
 def test_stated_rests_close_with_the_new_length_and_the_motor_begins_there():
     drawn = linkage.link(Model(name="four-bar"), [(0.0, 0.0), (0.04, 0.08), (0.2, 0.14), ground(0.24, 0.0)])
     session = Session(linkage.motor(drawn, "A"))
-    assert session.apply("length", lambda _model: resized(session, "link2", LinkLength(0.19, "C")))
+    assert session.apply("length", lambda _model: resize_link(session, "link2", LinkLength(0.19, "C")))
     model, mech = session.model, session.mech
     stands = {name: float(mech.coordinate(mech.rest(), name)[0]) for name in "ABC"}
     assert {name: float(model.joint(name).rest[0]) for name in "ABC"} == pytest.approx(stands, abs=1e-9)
@@ -32,5 +32,5 @@ def test_rests_that_did_not_close_before_are_left_as_they_were_stated():
     drawn = linkage.link(Model(name="four-bar"), [(0.0, 0.0), (0.04, 0.08), (0.2, 0.14), ground(0.24, 0.0)])
     odd = replace(drawn, joints=tuple(replace(j, rest=(0.3,)) if j.name == "C" else j for j in drawn.joints))
     session = Session(odd)
-    assert session.apply("length", lambda _model: resized(session, "link2", LinkLength(0.19, "C")))
+    assert session.apply("length", lambda _model: resize_link(session, "link2", LinkLength(0.19, "C")))
     assert [joint.rest for joint in session.model.joints] == [joint.rest for joint in odd.joints]

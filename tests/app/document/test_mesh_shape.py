@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog
 
-from app.document.session import Ref
+from app.document.session import ElementRef
 from core.model import Mesh
 from resources import EXAMPLES
 
@@ -19,9 +19,9 @@ def test_it_is_named_relative_to_the_file_of_the_machine(bench, four_bar, monkey
     shutil.copy(MESH, mesh)
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(mesh), ""))
     assert not bench.window.actions_.by_id["add.mesh"].isEnabled()
-    session.select(Ref("bodies", "crank"))
+    session.select(ElementRef("bodies", "crank"))
     before = session.model
-    bench.window.run("add.mesh")
+    bench.window.run_command("add.mesh")
     shapes = session.model.body("crank").shapes
     assert shapes == (*before.body("crank").shapes, Mesh(file=f"meshes/{MESH.name}"))
     session.undo()
@@ -30,7 +30,7 @@ def test_it_is_named_relative_to_the_file_of_the_machine(bench, four_bar, monkey
 
 def test_nothing_is_added_where_no_file_is_chosen(bench, four_bar, monkeypatch):
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("", ""))
-    bench.session.select(Ref("bodies", "crank"))
+    bench.session.select(ElementRef("bodies", "crank"))
     before = bench.session.model
-    bench.window.run("add.mesh")
+    bench.window.run_command("add.mesh")
     assert bench.session.model is before

@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.background.jobs import Jobs
-from app.document.analyses import mobility_of_session
-from app.document.session import Ref, Session
+from app.document.analyses import model_analysis_of
+from app.document.session import ElementRef, Session
 from app.panels.findings.panel import FINDING, FindingsPanel
 from app.window.status import StatusLine
 from core.model import Model
@@ -40,7 +40,7 @@ def test_the_redundant_joint_is_a_hint_and_a_click_selects_it(qtbot, session):
     assert "rotation about x of the world" in finding.text
     assert "Make J4 spherical and J3 cylindrical." in finding.remedy
     panel.list.itemClicked.emit(item, 0)
-    assert session.selection == Ref("joints", "J4")
+    assert session.selection == ElementRef("joints", "J4")
 
 
 def test_it_goes_when_the_person_follows_the_advice(qtbot, session):
@@ -49,7 +49,7 @@ def test_it_goes_when_the_person_follows_the_advice(qtbot, session):
     qtbot.waitUntil(lambda: bool(of_mobility(panel)))
     session.apply("kind", lambda model: edits.change(model, "joints", "J4", kind="spherical"))
     session.apply("kind", lambda model: edits.change(model, "joints", "J3", kind="cylindrical"))
-    watch = mobility_of_session(session)
+    watch = model_analysis_of(session)
     qtbot.waitUntil(lambda: watch.mobility is not None and not watch.mobility.redundant)
     assert not of_mobility(panel)
     assert watch.mobility.dof == 1
@@ -74,7 +74,7 @@ def test_an_edit_that_opens_a_loop_is_told_with_the_gap(qtbot, session, settings
     joint = next(joint for joint in session.model.joints if joint.name == "J1")
     far = dataclasses.replace(joint.a, position=(-5.0, 0.0, 0.0))
     session.apply("far", lambda model: edits.change(model, "joints", "J1", a=far))
-    qtbot.waitUntil(lambda: line.freedoms.text() == "does not close")
+    qtbot.waitUntil(lambda: line.freedoms.text() == "loops do not close")
     ((severity, text),) = told
     assert severity == "warning"
     assert "the gap is" in text
@@ -89,16 +89,16 @@ def test_one_click_makes_the_machine_isostatic_as_one_undo_step(bench, name):
     """Bodies stay where they are, the freedoms too; undo gives the joints back."""
     bench.example(name)
     session, panel = bench.session, bench.window.findings
-    watch = mobility_of_session(session)
-    bench.wait(lambda: watch.of(session.model) is not None)
-    before, places = watch.of(session.model), session.mech.poses(session.q)
-    bench.window.docks.show("findings")
+    watch = model_analysis_of(session)
+    bench.wait(lambda: watch.mobility_of(session.model) is not None)
+    before, places = watch.mobility_of(session.model), session.mech.poses(session.q)
+    bench.window.docks.show_panel("findings")
     bench.wait(panel.proposal.button.isVisible)
     kinds = [joint.kind for joint in session.model.joints]
     QTest.mouseClick(panel.proposal.button, Qt.MouseButton.LeftButton)
     bench.wait(lambda: session.undo_label == "Make isostatic")
-    bench.wait(lambda: watch.of(session.model) is not None)
-    after = watch.of(session.model)
+    bench.wait(lambda: watch.mobility_of(session.model) is not None)
+    after = watch.mobility_of(session.model)
     assert (after.dof, after.redundant, after.count) == (before.dof, (), before.dof)
     assert session.mech.poses(session.q) == pytest.approx(places, abs=1e-6)
     assert any("examined anew" in text for text in bench.messages("done"))
@@ -110,8 +110,8 @@ def test_one_click_makes_the_machine_isostatic_as_one_undo_step(bench, name):
 def test_the_place_under_the_pointer_goes_with_the_machine(qtbot, session, settings):
     line = StatusLine(session, settings, Jobs())
     qtbot.addWidget(line)
-    line.point((0.1, 0.2, 0.3))
+    line.show_point((0.1, 0.2, 0.3))
     assert "0.1" in line.place.text()
-    session.start(Model(name="another"))
+    session.start_document(Model(name="another"))
     assert line.place.text() == ""
     line.close()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.document.run_tree import FAINT, Runs
+from app.document.run_tree import FAINT, RunTree
 from core.model import Body, Joint, Model
 from core.simulation import simulate
 
@@ -17,7 +17,7 @@ def run():
 
 @pytest.fixture
 def runs():
-    return Runs()
+    return RunTree()
 
 
 def test_new_run_is_current_and_listeners_are_told(runs, run):
@@ -37,7 +37,7 @@ def test_playhead_stays_inside_the_run(runs, run):
     runs.seek(-1.0)
     assert runs.time == 0.0
     runs.seek(0.3)
-    assert np.allclose(runs.pose, run.at(0.3))
+    assert np.allclose(runs.pose_at_playhead, run.at(0.3))
 
 
 def test_names_and_colours_differ(runs, run):
@@ -54,8 +54,8 @@ def test_branches_of_a_removed_run_hang_on_its_parent(runs, run):
     c = runs.add(run, parent=b, from_time=0.7)
     runs.remove(b)
     assert c.parent == a.id
-    assert runs.children(a) == (c,)
-    assert runs.children(None) == (a,)
+    assert runs.branches_of(a) == (c,)
+    assert runs.branches_of(None) == (a,)
     runs.remove(c)
     assert runs.current is a
 

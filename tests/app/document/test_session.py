@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.document.session import Ref, Session
+from app.document.session import ElementRef, Session
 from core.errors import ModelError
 from core.files import load
 from core.model import Model, Parameter
@@ -65,7 +65,7 @@ def test_a_preview_that_is_cancelled_leaves_no_trace(session):
     q, p, state = session.q.copy(), dict(session.p), session.state
     session.preview_coordinates({session.mech.q_names[0]: 1.0})
     assert not np.allclose(session.q, q)
-    session.cancel()
+    session.cancel_preview()
     assert np.array_equal(session.q, q)
     assert session.p == p
     assert session.state is state
@@ -76,7 +76,7 @@ def test_a_preview_back_to_where_it_began_is_no_step(session):
     session.preview(q=session.edited_pose)
     session.commit("Nothing")
     assert session.undo_label == ""
-    assert not session.previewing
+    assert not session.has_preview
 
 
 def test_bodies_stay_where_they_are_when_a_joint_is_renamed(session):
@@ -90,7 +90,7 @@ def test_bodies_stay_where_they_are_when_a_joint_is_renamed(session):
 
 def test_selection_of_what_goes_is_dropped_and_undo_selects_it_again(session):
     add_parameter(session, "extra")
-    ref = Ref("parameters", "extra")
+    ref = ElementRef("parameters", "extra")
     session.select(ref)
     session.apply("Delete", lambda model: edits.remove(model, *ref))
     assert session.selection is None
@@ -99,7 +99,7 @@ def test_selection_of_what_goes_is_dropped_and_undo_selects_it_again(session):
 
 
 def test_what_does_not_exist_cannot_be_selected(session):
-    session.select(Ref("bodies", "nobody"))
+    session.select(ElementRef("bodies", "nobody"))
     assert session.selection is None
 
 
@@ -113,15 +113,15 @@ def test_a_file_that_cannot_be_read_leaves_what_was_open(session, message, tmp_p
 
 
 def test_saved_is_what_the_file_holds(session, tmp_path):
-    assert not session.unsaved
+    assert not session.is_unsaved
     add_parameter(session, "extra")
-    assert session.unsaved
+    assert session.is_unsaved
     assert session.save(tmp_path / "mine.kst")
-    assert not session.unsaved
+    assert not session.is_unsaved
     session.undo()
-    assert session.unsaved
-    assert session.start(session.model, filed=False)
-    assert session.unsaved  # recovered work is in no file
+    assert session.is_unsaved
+    assert session.start_document(session.model, has_file=False)
+    assert session.is_unsaved  # recovered work is in no file
 
 
 def test_the_folder_is_that_of_the_file_but_never_the_examples(session, tmp_path):
@@ -133,7 +133,7 @@ def test_the_folder_is_that_of_the_file_but_never_the_examples(session, tmp_path
     urdf.write_text('<robot name="arm"><link name="base"/></robot>', encoding="utf-8")
     assert session.open(urdf)
     assert (session.path, session.folder) == (None, urdf.parent)
-    session.start(Model(name="new"))
+    session.start_document(Model(name="new"))
     assert session.folder is None
 
 

@@ -33,8 +33,8 @@ MACHINES = ("pendulum", "two_link", "four_bar", "slider_crank", "scara")
 
 def looked_at(session):
     """As the window looks at a machine."""
-    session.mech.poses(session.rest)
-    session.mech.energy(session.rest, np.zeros(session.mech.nv))
+    session.mech.poses(session.reference_configuration)
+    session.mech.energy(session.reference_configuration, np.zeros(session.mech.nv))
 
 
 def alive():
@@ -43,7 +43,7 @@ def alive():
         if isinstance(each, Program):
             each.wait()  # the background drops what nobody uses when its turn comes: how much depends on its pace
     end = time.monotonic() + 60.0
-    while background.busy() and time.monotonic() < end:
+    while background.is_busy() and time.monotonic() < end:
         time.sleep(0.02)
     gc.collect()
     found = Counter(type(each).__name__ for each in gc.get_objects())
@@ -86,7 +86,7 @@ def test_edits_that_make_another_machine_leave_no_more_than_are_kept():
             assert session.apply("Edit", lambda m, mass=1.0 + 0.01 * k: edits.change(m, "bodies", body.name, mass=mass))
             looked_at(session)
 
-    program.forget()
+    program.drop_programs()
     of_others = alive()["Program"]
     edit(0, program.KEPT + 4)
     before = alive()
@@ -101,7 +101,7 @@ def test_machines_opened_again_and_again_leave_what_they_left_first():
 
     def open_all():
         for name in MACHINES:
-            session.start(opened(name))
+            session.start_document(opened(name))
             looked_at(session)
 
     open_all()

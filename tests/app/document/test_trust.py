@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
-from app.commands.elements import bring_assembly
+from app.commands.elements import insert_assembly
 
 pytest.importorskip("xacrodoc")
 
@@ -27,7 +27,7 @@ def offered(bench):
 def allow(bench):
     (button,) = offered(bench)
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-    bench.wait(lambda: not bench.window.files.opening.busy)
+    bench.wait(lambda: not bench.window.files.opening.is_busy)
 
 
 def bodies(bench):
@@ -55,11 +55,11 @@ def test_trust_lasts_while_the_file_is_open_and_unchanged(bench, tmp_path):
     bench.open(file)
     allow(bench)
     bench.window.files.reload()
-    bench.wait(lambda: not bench.window.files.opening.busy)
+    bench.wait(lambda: not bench.window.files.opening.is_busy)
     assert (offered(bench), bodies(bench)) == ([], ["l61"])
     write(file, '<!-- changed --><link name="more"/>')
     bench.window.files.reload()
-    bench.wait(lambda: not bench.window.files.opening.busy)
+    bench.wait(lambda: not bench.window.files.opening.is_busy)
     assert offered(bench)
     assert bodies(bench) == ["l61"]
     bench.open(other)
@@ -83,6 +83,6 @@ def test_a_machine_that_imports_it_asks_for_the_imported_file(bench, tmp_path):
 def test_a_part_that_is_added_may_be_allowed_too(bench, tmp_path):
     file = tmp_path / "leg.xacro"
     write(file)
-    assert not bring_assembly(bench.session, str(file), bench.window.messages)
+    assert not insert_assembly(bench.session, str(file), bench.window.messages)
     allow(bench)
     assert "leg.l61" in bodies(bench)

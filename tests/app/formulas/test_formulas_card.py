@@ -12,18 +12,18 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.background.jobs import Jobs
-from app.document.session import Ref, Session
+from app.document.session import ElementRef, Session
 from app.formulas import abbreviation
-from app.formulas.cells import FOLDED, Grid
+from app.formulas.cells import FOLDED, FormulaGrid
 from app.formulas.formula_view import FormulasView
-from app.formulas.layout import Hand, Setting, family, italic
+from app.formulas.layout import TypesetForm, Typesetter, formula_font_family, italic
 from app.panels.output.formulas_part import AppendDialog
 from app.panels.output.panel import OutputPanel
-from app.runs.answers import Answers
+from app.runs.answers import ResultUpdater
 from core.files import load
 from core.functions import Context, call
 from core.functions.results import Formulas
-from core.symbolic.forms import evaluate, names, operations
+from core.symbolic.forms import count_operations, evaluate, names_in_form
 from resources import EXAMPLES, FORMULA_FONT
 
 
@@ -34,7 +34,7 @@ def session_of(name):
 @pytest.fixture
 def panel(qtbot, settings):
     session = session_of("two_link.rob")
-    panel = OutputPanel(session, Answers(session, Jobs()), settings)
+    panel = OutputPanel(session, ResultUpdater(session, Jobs()), settings)
     qtbot.addWidget(panel)
     panel.resize(900, 600)
     panel.show()
@@ -53,8 +53,8 @@ def shown(panel, what="M", **options):
 
 
 def middle(view, i, j):
-    x, y = view.grid.place(i, j)
-    width, height = view.grid.size(view.grid.cells[i][j])
+    x, y = view.grid.cell_corner(i, j)
+    width, height = view.grid.cell_size(view.grid.cells[i][j])
     return QPoint(round(x + width / 2), round(y + height / 2))
 
 
@@ -62,23 +62,23 @@ def middle(view, i, j):
 
 
 def test_every_symbol_stands_in_the_set_formula(qapp):
-    hand = Hand(17.0)
+    hand = Typesetter(17.0)
     for row in derived(session_of("two_link.rob"), "tau").entries:
-        setting = Setting(row[0], hand, 300.0)
-        assert setting.work(time.perf_counter() + 10.0)
-        assert {name for placed in setting.placed for name in placed.token.symbols} == names(row[0])
+        setting = TypesetForm(row[0], hand, 300.0)
+        assert setting.typeset_until(time.perf_counter() + 10.0)
+        assert {name for placed in setting.placed for name in placed.token.symbols} == names_in_form(row[0])
         assert len(setting.lines) > 1
         assert setting.width <= 300.0 + 120.0
         for placed in setting.placed:
             if placed.token.symbols:
                 up = setting.baselines()[placed.line]
-                assert setting.at(placed.x + 0.5 * placed.token.width, up) == placed.token
+                assert setting.find_token(placed.x + 0.5 * placed.token.width, up) == placed.token
 
 
 def test_setting_goes_on_in_slices(qapp):
     form = derived(session_of("puma560.kst"), "C").entries[0][0]
-    setting, slices = Setting(form, Hand(17.0), 380.0), 0
-    while not setting.work(0.0):
+    setting, slices = TypesetForm(form, Typesetter(17.0), 380.0), 0
+    while not setting.typeset_until(0.0):
         slices += 1
     assert slices > 3
     assert setting.done
@@ -93,27 +93,27 @@ def test_letters_are_mathematical_italics():
 
 
 def values_of(forms):
-    used = sorted(set().union(*map(names, forms)))
+    used = sorted(set().union(*map(names_in_form, forms)))
     return {name: 0.4 + 0.17 * k for k, name in enumerate(used)}
 
 
 def test_names_stand_for_what_they_say(monkeypatch):
     monkeypatch.setattr(abbreviation, "LONG", 1_000_000)  # nothing beside the window, which is not there
     entries = derived(session_of("puma560.kst"), "M").entries
-    grid = Grid(entries)
+    grid = FormulaGrid(entries)
     flat = [form for row in grid.entries for form in row]
     values = values_of(flat)
     expected = [evaluate(form, values) for form in flat]
     grid.name_subexpressions()
-    assert sum(operations(cell.form) for cell in grid.all) < 0.7 * sum(map(operations, flat))
+    assert sum(count_operations(cell.form) for cell in grid.all_cells) < 0.7 * sum(map(count_operations, flat))
     for cell in grid.definitions:
         values[cell.name] = evaluate(cell.form, values)
     found = [evaluate(cell.form, values) for row in grid.cells for cell in row]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
     gone = grid.definitions[0].name
-    grid.unfold(gone)
+    grid.toggle_definition(gone)
     assert gone not in {cell.name for cell in grid.definitions}
-    assert all(gone not in names(cell.form) for cell in grid.all)
+    assert all(gone not in names_in_form(cell.form) for cell in grid.all_cells)
     found = [evaluate(cell.form, values) for row in grid.cells for cell in row]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
     grid.write_in_full()
@@ -125,15 +125,15 @@ def test_long_entries_are_folded_until_asked_for(qtbot):
     qtbot.addWidget(view)
     view.resize(700, 400)
     view.show()
-    qtbot.waitUntil(lambda: view.done)
+    qtbot.waitUntil(lambda: view.is_typeset)
     folded = [(i, j) for i, row in enumerate(view.grid.cells) for j, cell in enumerate(row) if cell.shown is False]
     assert folded
     i, j = folded[0]
     cell = view.grid.cells[i][j]
     assert cell.operations > FOLDED
-    assert f"{cell.operations:,} operations" in cell.note
+    assert f"{cell.operations:,} operations" in cell.collapsed_text
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=middle(view, i, j))
-    qtbot.waitUntil(lambda: view.done)
+    qtbot.waitUntil(lambda: view.is_typeset)
     assert cell.shown
     assert cell.setting.height > 100
     assert view.horizontalScrollBar().maximum() > 0
@@ -143,7 +143,7 @@ def test_long_entries_are_folded_until_asked_for(qtbot):
 
 def test_where_nothing_is_worth_a_name_the_switch_says_so(qtbot, panel):
     _, part = shown(panel, "tau")  # of two links: only sines and products of two occur twice
-    qtbot.waitUntil(lambda: part.view.done)
+    qtbot.waitUntil(lambda: part.view.is_typeset)
     QTest.mouseClick(part.names, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not part.names.isEnabled())
     assert part.names.text() == "No common subexpressions"
@@ -153,19 +153,19 @@ def test_where_nothing_is_worth_a_name_the_switch_says_so(qtbot, panel):
 
 def test_a_name_is_put_in_place_by_a_click(qtbot, settings):
     session = session_of("puma560.kst")
-    panel = OutputPanel(session, Answers(session, Jobs()), settings)
+    panel = OutputPanel(session, ResultUpdater(session, Jobs()), settings)
     qtbot.addWidget(panel)
     panel.resize(900, 600)
     panel.show()
     _, part = shown(panel, "G", symbols="all")  # sums of masses occur in several rows
-    qtbot.waitUntil(lambda: part.view.done)
+    qtbot.waitUntil(lambda: part.view.is_typeset)
     QTest.mouseClick(part.names, Qt.MouseButton.LeftButton)
     view = part.view
-    qtbot.waitUntil(lambda: view.done and bool(view.grid.definitions))
+    qtbot.waitUntil(lambda: view.is_typeset and bool(view.grid.definitions))
     cells = [(i, cell, p) for i, row in enumerate(view.grid.cells) for cell in row for p in cell.setting.placed]
     i, cell, placed = next(each for each in cells if set(each[2].token.symbols) & view.grid.meaning.keys())
     name = placed.token.symbols[0]
-    x, y = view.grid.place(i, 0)
+    x, y = view.grid.cell_corner(i, 0)
     up = cell.setting.baselines()[placed.line]
     QTest.mouseClick(
         view.viewport(),
@@ -173,7 +173,7 @@ def test_a_name_is_put_in_place_by_a_click(qtbot, settings):
         pos=QPoint(round(x + placed.x + placed.token.width / 2), round(y + up - 3)),
     )
     assert name in view.grid.unfolded
-    qtbot.waitUntil(lambda: view.done)
+    qtbot.waitUntil(lambda: view.is_typeset)
     QTest.mouseClick(part.names, Qt.MouseButton.LeftButton)
     assert not view.grid.meaning
     panel.close()
@@ -185,7 +185,7 @@ def test_a_name_is_put_in_place_by_a_click(qtbot, settings):
 def test_entries_are_chosen_and_copied(qtbot, panel):
     _, part = shown(panel)
     view = part.view
-    qtbot.waitUntil(lambda: view.done)
+    qtbot.waitUntil(lambda: view.is_typeset)
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=middle(view, 0, 1))
     assert view.chosen == {(0, 1)}
     QTest.keyClick(view, Qt.Key.Key_Down)
@@ -200,7 +200,7 @@ def test_entries_are_chosen_and_copied(qtbot, panel):
 
 def test_the_cards_menu_copies_in_every_language(panel):
     card, _ = shown(panel)
-    menu = card._copy_menu(card)
+    menu = card._build_copy_menu(card)
     words = {
         "Text": "1/4 a1^2 m1",
         "LaTeX": r"\begin{bmatrix}",
@@ -218,7 +218,7 @@ def test_the_cards_menu_copies_in_every_language(panel):
 def test_formulas_are_appended_and_the_file_remembered(qtbot, panel, settings, tmp_path):
     card, _ = shown(panel)
     path = tmp_path / "robot.tex"
-    dialog = AppendDialog(card, card.written, "", panel._session, settings)
+    dialog = AppendDialog(card, card.format_formulas, "", panel._session, settings)
     qtbot.addWidget(dialog)
     dialog.show()
     QTest.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
@@ -228,7 +228,7 @@ def test_formulas_are_appended_and_the_file_remembered(qtbot, panel, settings, t
     dialog.language.setCurrentIndex(dialog.language.findData("latex"))
     QTest.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
     assert path.read_text().startswith("Masses = \\begin{bmatrix}")
-    again = AppendDialog(card, card.written, "", panel._session, settings)
+    again = AppendDialog(card, card.format_formulas, "", panel._session, settings)
     qtbot.addWidget(again)
     assert again.file.text() == str(path)
     assert again.language.currentData() == "latex"
@@ -260,7 +260,7 @@ def test_proof_and_notes(qtbot, panel):
 
 def test_recognised_numbers_are_listed(qtbot, settings):
     session = session_of("stanford.rob")
-    panel = OutputPanel(session, Answers(session, Jobs()), settings)
+    panel = OutputPanel(session, ResultUpdater(session, Jobs()), settings)
     qtbot.addWidget(panel)
     panel.show()
     result = dataclasses.replace(derived(panel._session, "G"), recognised=("link1, a: 0.333333 was taken for 1/3",))
@@ -280,28 +280,28 @@ def test_recognised_numbers_are_listed(qtbot, settings):
 def test_a_chosen_link_marks_its_terms(panel):
     _, part = shown(panel)
     session = panel._session
-    session.select(Ref("bodies", "link2"))
+    session.select(ElementRef("bodies", "link2"))
     assert {"m2", "I2", "a2"} <= part.view.marked
     assert "m1" not in part.view.marked
     assert part.view.marked_labels == {"joint2"}
     session.select(None)
-    session.point_at(Ref("joints", "joint1"))
+    session.set_hovered_element(ElementRef("joints", "joint1"))
     assert "q1" in part.view.marked
-    session.point_at(None)
+    session.set_hovered_element(None)
     panel.clear()
-    session.select(Ref("bodies", "link1"))  # nobody listens any more
+    session.select(ElementRef("bodies", "link1"))  # nobody listens any more
 
 
 def test_the_pointer_tells_what_an_entry_belongs_to(qtbot, panel):
-    from app.formulas.formula_view import Spot
+    from app.formulas.formula_view import PointerSpot
 
     _, part = shown(panel)
-    assert part.ref_of(Spot(("m2",), 0, 0)) == Ref("bodies", "link2")
-    assert part.ref_of(Spot(("Dq1",), 0, 0)) == Ref("joints", "joint1")
-    assert part.ref_of(Spot((), 1, 0)) == Ref("joints", "joint2")
-    assert part.ref_of(Spot()) is None
-    assert part.view.words(Spot(("q2",), 0, 0)) == "q2: joint joint2"
-    assert part.view.words(Spot((), 0, 1)) == "joint1 · joint2"
+    assert part.find_element(PointerSpot(("m2",), 0, 0)) == ElementRef("bodies", "link2")
+    assert part.find_element(PointerSpot(("Dq1",), 0, 0)) == ElementRef("joints", "joint1")
+    assert part.find_element(PointerSpot((), 1, 0)) == ElementRef("joints", "joint2")
+    assert part.find_element(PointerSpot()) is None
+    assert part.view.describe_spot(PointerSpot(("q2",), 0, 0)) == "q2: joint joint2"
+    assert part.view.describe_spot(PointerSpot((), 0, 1)) == "joint1 · joint2"
 
 
 # --------------------------------------------------------------------------------- painting
@@ -322,7 +322,7 @@ def ink(view, ratio=1.0):
 def test_it_is_painted_at_any_scale_and_zooms(qtbot, panel):
     _, part = shown(panel)
     view = part.view
-    qtbot.waitUntil(lambda: view.done)
+    qtbot.waitUntil(lambda: view.is_typeset)
     once, twice = ink(view), ink(view, 2.0)
     assert once > 300
     assert twice > 2 * once
@@ -339,16 +339,16 @@ def test_it_is_painted_at_any_scale_and_zooms(qtbot, panel):
         False,
     )
     QApplication.sendEvent(view.viewport(), event)
-    qtbot.waitUntil(lambda: view.done)
+    qtbot.waitUntil(lambda: view.is_typeset)
     assert view.content.width() > 1.15 * before
 
 
 def test_empty_label_and_single_entry(qtbot):
-    from core.symbolic.factoring import simplified
+    from core.symbolic.factoring import simplify_text
 
-    view = FormulasView(Formulas(title="t", label="", entries=((simplified("Sin[q1]^2 + Cos[q1]^2"),),)))
+    view = FormulasView(Formulas(title="t", label="", entries=((simplify_text("Sin[q1]^2 + Cos[q1]^2"),),)))
     qtbot.addWidget(view)
-    qtbot.waitUntil(lambda: view.done)
+    qtbot.waitUntil(lambda: view.is_typeset)
     assert ink(view) > 3
 
 
@@ -368,9 +368,9 @@ def equations(loops, title):
 
 def test_parts_of_a_fraction_are_pointed_at_by_themselves(qapp, loops):
     ratio = equations(loops, "Velocity ratios").entries[0][0]
-    hand = Hand(17.0)
-    setting = Setting(ratio, hand, 600.0)
-    assert setting.work(time.perf_counter() + 10.0)
+    hand = Typesetter(17.0)
+    setting = TypesetForm(ratio, hand, 600.0)
+    assert setting.typeset_until(time.perf_counter() + 10.0)
     assert len(setting.placed) == 1
     whole = setting.placed[0].token
     assert set(whole.symbols) == {"a", "c", "q1", "q2", "q3"}
@@ -378,17 +378,17 @@ def test_parts_of_a_fraction_are_pointed_at_by_themselves(qapp, loops):
     found = {}
     for x, y, token in whole.inner:
         for name in token.symbols:
-            found[name] = setting.at(x + token.width / 2.0, baseline + y - 0.2 * hand.size)
+            found[name] = setting.find_token(x + token.width / 2.0, baseline + y - 0.2 * hand.size)
     assert {name for name, token in found.items() if token.symbols == (name,)} >= {"a", "c"}
     assert whole.ascent > 1.2 * hand.size  # the numerator stands above the line
-    assert setting.at(0.5, baseline - hand.axis).symbols == ()
+    assert setting.find_token(0.5, baseline - hand.axis).symbols == ()
 
 
 def test_too_wide_fractions_stand_in_a_line(qapp):
     from core.symbolic.forms import Quotient, Sum, Symbol
 
     wide = Sum(tuple(Symbol(f"m{k}") for k in range(60)))
-    tokens = list(Hand(17.0).tokens(Quotient(wide, Symbol("a"))))
+    tokens = list(Typesetter(17.0).form_tokens(Quotient(wide, Symbol("a"))))
     assert len(tokens) > 60
     assert any(token.breaks for token in tokens)
 
@@ -399,8 +399,8 @@ def test_equations_stand_behind_their_names(qtbot, loops):
     qtbot.addWidget(view)
     view.resize(900, 300)
     view.show()
-    qtbot.waitUntil(lambda: view.done)
-    left = {view.grid.place(i, 0)[0] for i in range(len(part.names))}
+    qtbot.waitUntil(lambda: view.is_typeset)
+    left = {view.grid.cell_corner(i, 0)[0] for i in range(len(part.names))}
     assert len(left) == 1
     assert next(iter(left)) > 20.0  # room for "k2 = "
     assert view.grab().toImage().width() > 100
@@ -445,14 +445,14 @@ def test_equations_of_loops_are_appended_to_a_file(tmp_path):
     ],
 )
 def test_names_of_matrices_have_their_index_and_argument(latex, letters, below):
-    pieces = [piece for token in Hand(17.0).title(latex) for piece in token.pieces]
+    pieces = [piece for token in Typesetter(17.0).title_tokens(latex) for piece in token.pieces]
     plain = unicodedata.normalize("NFKC", "".join(piece.text for piece in pieces if not piece.small))
     assert (plain, "".join(piece.text for piece in pieces if piece.small)) == (letters, below)
 
 
 def test_the_font_of_formulas_has_all_their_letters():
     font = QRawFont(str(FORMULA_FONT), 17.0)
-    assert family() == font.familyName() == "STIX Two Math"
+    assert formula_font_family() == font.familyName() == "STIX Two Math"
     letters = "".join(map(chr, [*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1)]))
     greek = "αβγδεζηθικλμνξοπρστυφχψω"
     shown = letters + greek + "".join(map(italic, letters + greek)) + "0123456789()[]+−=·,./√′"

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 
 from app.playback.mode_lanes import FEW, HEIGHT
 from app.playback.timeline import EDGE
-from app.plotting.lines import LANES, Lane
+from app.plotting.lines import LANES, StateLaneLine
 from core.files import dumps
 from core.model import Body, Inertia, Joint, Limit, Model, Pose
 from tests.app.conftest import pump, settle
@@ -46,12 +46,12 @@ def rubbing(bench, tmp_path):
     path.write_text(dumps(model), encoding="utf-8")
     bench.open(path)
     simulation = bench.window.simulation
-    simulation.choose(duration=2.0)
+    simulation.change_settings(duration=2.0)
     simulation.start()
     runs = bench.session.runs
-    assert pump(lambda: not simulation.running and runs.current is not None and not runs.current.growing)
-    bench.window.player.hold()
-    bench.window.timeline.refresh()
+    assert pump(lambda: not simulation.is_running and runs.current is not None and not runs.current.growing)
+    bench.window.player.pause()
+    bench.window.timeline.refresh_all()
     settle()
     return bench
 
@@ -72,13 +72,13 @@ def test_lanes_lie_below_the_track_and_fold(rubbing):
     settle()
     assert set(lanes.words) >= {"stick", "slide+", "slide-"}
     picture(rubbing.window, "lanes_folded")
-    fold = lanes.fold_link_rect.center().toPoint()
+    fold = lanes.collapse_link_rect.center().toPoint()
     QTest.mouseClick(lanes, Qt.MouseButton.LeftButton, pos=fold)
     settle()
     assert len(lanes.shown) == 12
     assert lanes.shown[-1].has_no_events  # a stop that nothing meets
     picture(rubbing.window, "lanes_open")
-    QTest.mouseClick(lanes, Qt.MouseButton.LeftButton, pos=lanes.fold_link_rect.center().toPoint())
+    QTest.mouseClick(lanes, Qt.MouseButton.LeftButton, pos=lanes.collapse_link_rect.center().toPoint())
     assert len(lanes.shown) == FEW
 
 
@@ -115,8 +115,8 @@ def test_words_are_drawn_as_lanes_in_plots(rubbing):
 
 def test_a_lane_says_the_word_at_the_playhead(qtbot, rubbing):
     from app.plotting.chart import Chart
-    from app.plotting.curves import Plot, curves, shown_value
-    from app.plotting.series import Series
+    from app.plotting.curves import Plot, build_curves, format_value
+    from app.plotting.series import PlotColumns
     from app.preferences.theme import DARK, LIGHT
 
     run = rubbing.session.runs.current.run
@@ -126,11 +126,11 @@ def test_a_lane_says_the_word_at_the_playhead(qtbot, rubbing):
         qtbot.addWidget(chart)
         chart.resize(800, 300)
         chart.show()
-        found = curves(plot, rubbing.session.runs, Series(), rubbing.window.settings)
+        found = build_curves(plot, rubbing.session.runs, PlotColumns(), rubbing.window.settings)
         chart.show_curves(plot, found)
-        chart.set_time(0.05)
+        chart.set_cursor_times(0.05)
         settle()
-        lanes = [line for line in chart._lines.values() if isinstance(line, Lane)]
+        lanes = [line for line in chart._lines.values() if isinstance(line, StateLaneLine)]
         assert len(lanes) == 2
         assert LANES in chart.axes.units
         left, lanes_axis = chart.axes.all_axes[1:]
@@ -146,7 +146,7 @@ def test_a_lane_says_the_word_at_the_playhead(qtbot, rubbing):
         friction = next(curve for curve in found if curve.label == "rail.friction.mode")
         for time in (0.01, 0.5, 1.9):
             word = run["rail.friction.mode"][np.searchsorted(run.time, time, side="right") - 1]
-            assert shown_value(friction, friction.at(time)[1]) == word
+            assert format_value(friction, friction.point_at_time(time)[1]) == word
         picture(chart, f"chart_{look}")
         chart.show_curves(Plot(("rail.friction.mode", "rail.stop.mode")), found[1:])
         settle()

@@ -14,7 +14,7 @@ from core.functions.results import Ellipsoid, EllipsoidField, PoseSequence, Repo
 
 
 def sequence(bench, display, count=6):
-    rest = bench.session.rest
+    rest = bench.session.reference_configuration
     rows = []
     for k in range(count):
         q = rest.copy()
@@ -24,7 +24,7 @@ def sequence(bench, display, count=6):
 
 
 def shown(bench, name):
-    return bench.view.scene.figures.of(("bodies", name))[0].pose
+    return bench.view.scene.figures.find_figures(("bodies", name))[0].pose
 
 
 def test_a_composite_shows_all_poses_at_once(bench):
@@ -33,9 +33,9 @@ def test_a_composite_shows_all_poses_at_once(bench):
     bench.session.produced.emit(sequence(bench, "composite"))
     assert bench.window.timeline.isVisible()
     single = sum(item.shown and item.role in ("shape", "link", "joint") for item in overlays.items)
-    assert len(overlays.actors) == 6 * single
-    bench.window.run("play.close")
-    assert len(overlays.actors) == 0
+    assert len(overlays.visible_actors) == 6 * single
+    bench.window.run_command("play.close")
+    assert len(overlays.visible_actors) == 0
     assert not bench.window.timeline.isVisible()
 
 
@@ -46,21 +46,21 @@ def test_of_assembly_branches_one_is_stepped_to_and_chosen(bench):
     on_body = np.linalg.inv(session.mech.frame(session.q, "rocker")) @ shown(bench, "rocker")
     result = call("assembly_branches", Context(session.model, session.mech, session.q, dict(session.p)))
     session.produced.emit(result)
-    assert playback.steppable
-    ghosts = len(bench.view.scene.overlays.actors)
+    assert playback.can_step
+    ghosts = len(bench.view.scene.overlays.visible_actors)
     assert ghosts > 0
     bench.view.setFocus()
     QTest.keyClick(bench.window, Qt.Key.Key_Right)
     assert playback.index == 1
-    assert len(bench.view.scene.overlays.actors) == ghosts
-    q = playback.pose
+    assert len(bench.view.scene.overlays.visible_actors) == ghosts
+    q = playback.shown_pose
     np.testing.assert_allclose(shown(bench, "rocker"), session.mech.frame(q, "rocker") @ on_body, atol=1e-9)
-    bench.window.run("play.use_pose")
-    assert not playback.active
+    bench.window.run_command("play.use_pose")
+    assert not playback.is_open
     np.testing.assert_allclose(session.q, q)
     assert np.linalg.norm(session.mech.constraint_residual(session.q)) < 1e-9
     session.undo()
-    np.testing.assert_allclose(session.q, session.rest)
+    np.testing.assert_allclose(session.q, session.reference_configuration)
 
 
 def test_of_several_sequences_the_scene_shows_the_one_that_is_asked_for(bench):
@@ -78,10 +78,10 @@ def test_an_animation_plays_holds_and_steps(bench):
     bench.example("puma560")
     bench.session.produced.emit(sequence(bench, "animate"))
     playback = bench.window.sequence
-    assert bench.window.player.playing
+    assert bench.window.player.is_playing
     bench.wait(lambda: playback.index >= 1)
     QTest.keyClick(bench.window, Qt.Key.Key_Space)
-    assert not bench.window.player.playing
+    assert not bench.window.player.is_playing
     QTest.keyClick(bench.window, Qt.Key.Key_Home)
     assert playback.index == 0
     poses = bench.session.mech.poses(np.array(sequence(bench, "animate").q[3]))
@@ -89,17 +89,17 @@ def test_an_animation_plays_holds_and_steps(bench):
         QTest.keyClick(bench.window, Qt.Key.Key_Right)
     assert playback.index == 3
     link = list(bench.session.mech.frame_names).index("link3")
-    figure = bench.view.scene.figures.of(("bodies", "link3"))[0]
-    from viz.placement import matrix
+    figure = bench.view.scene.figures.find_figures(("bodies", "link3"))[0]
+    from viz.placement import to_matrix
 
-    assert np.allclose(figure.pose, poses[link] @ matrix(figure.item.placement))
+    assert np.allclose(figure.pose, poses[link] @ to_matrix(figure.item.placement))
     QTest.keyClick(bench.window, Qt.Key.Key_End)
     assert playback.index == 5
     QTest.keyClick(bench.window, Qt.Key.Key_Left, Qt.KeyboardModifier.ShiftModifier)
     assert playback.index == 0
     rest = bench.session.mech.poses(bench.session.q)
-    bench.window.run("play.close")
-    assert np.allclose(figure.pose, rest[link] @ matrix(figure.item.placement))
+    bench.window.run_command("play.close")
+    assert np.allclose(figure.pose, rest[link] @ to_matrix(figure.item.placement))
     assert bench.session.undo_label == ""
 
 
@@ -120,7 +120,7 @@ def test_ellipsoids_go_along(bench):
         poses=poses,
     )
     bench.session.produced.emit(field)
-    bench.window.run("play.last")
+    bench.window.run_command("play.last")
     centre, _, radii, kind = bench.view._ellipsoids["result"][0]
     assert centre == pytest.approx((0.2, 0.0, 0.5))
     assert tuple(radii) == pytest.approx((0.3, 0.2, 0.1))
@@ -131,7 +131,7 @@ def test_moving_a_joint_holds_the_animation(bench):
     bench.example("puma560")
     bench.session.produced.emit(sequence(bench, "animate", 40))
     bench.session.preview_coordinates({"joint2": 0.4})
-    assert not bench.window.player.playing
+    assert not bench.window.player.is_playing
     bench.session.commit("Move")
 
 
@@ -139,8 +139,8 @@ def test_a_sequence_is_filmed_from_the_window_with_exact_times(bench, tmp_path):
     bench.example("puma560")
     assert not bench.window.actions_.by_id["file.export_film"].isEnabled()
     bench.session.produced.emit(sequence(bench, "animate", 5))
-    bench.window.player.hold()
-    bench.window.run("file.export_film")
+    bench.window.player.pause()
+    bench.window.run_command("file.export_film")
     dialog = bench.window.dialogs.film_dialog
     assert "Swing" in dialog.windowTitle()
     last = 5 * 0.5
@@ -153,7 +153,7 @@ def test_a_sequence_is_filmed_from_the_window_with_exact_times(bench, tmp_path):
     dialog.fps.setCurrentText("10")
     dialog.speed.setValue(1.0)
     QTest.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    bench.wait(lambda: bench.window.films.running is None, 60.0)
+    bench.wait(lambda: bench.window.films.running_job is None, 60.0)
     dialog.close()
     with av.open(str(path)) as file:
         frames = [(float(f.time), f.to_ndarray(format="rgb24").astype(int)) for f in file.decode(video=0)]

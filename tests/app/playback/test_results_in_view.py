@@ -18,25 +18,25 @@ def ellipsoids(bench):
 def test_a_live_ellipsoid_stands_where_the_frame_is_and_goes_when_it_follows_no_longer(bench):
     bench.example("puma560")
     session, functions, answers = bench.session, bench.window.functions, bench.window.answers
-    functions.choose("manipulability")
+    functions.open_function("manipulability")
     functions.form.live_box.setChecked(True)
     bench.wait(lambda: ellipsoids(bench))
     for name, value in (("joint2", 0.3), ("joint3", 0.2)):
         session.preview_coordinates({name: value})
-        bench.wait(lambda: not (answers._soon.isActive() or bench.window.jobs.running))
+        bench.wait(lambda: not (answers._soon.isActive() or bench.window.jobs.unfinished_jobs))
         (drawn,) = ellipsoids(bench)
         fresh = call("manipulability", session.context()).ellipsoids[0]
         np.testing.assert_allclose(drawn[0], fresh.center, atol=1e-12)
         np.testing.assert_allclose(sorted(drawn[2]), sorted(fresh.radii), rtol=1e-9)
-    functions.choose("jacobian")  # another function is looked at: the ellipsoid goes on
+    functions.open_function("jacobian")  # another function is looked at: the ellipsoid goes on
     session.preview_coordinates({"joint3": 0.5})
-    bench.wait(lambda: not (answers._soon.isActive() or bench.window.jobs.running))
+    bench.wait(lambda: not (answers._soon.isActive() or bench.window.jobs.unfinished_jobs))
     np.testing.assert_allclose(ellipsoids(bench)[0][0], session.mech.frame(session.q, "tool")[:3, 3], atol=1e-12)
-    functions.choose("manipulability")
+    functions.open_function("manipulability")
     functions.form.live_box.setChecked(False)
     session.preview_coordinates({"joint3": 0.1})
     assert not ellipsoids(bench)
-    session.cancel()
+    session.cancel_preview()
 
 
 def test_an_ellipsoid_of_one_call_goes_with_its_pose(bench):
@@ -45,8 +45,8 @@ def test_an_ellipsoid_of_one_call_goes_with_its_pose(bench):
     assert ellipsoids(bench)
     bench.session.preview_coordinates({"joint2": 0.3})
     assert not ellipsoids(bench)
-    assert not bench.window.sequence.active
-    bench.session.cancel()
+    assert not bench.window.sequence.is_open
+    bench.session.cancel_preview()
 
 
 def test_poses_of_a_machine_that_was_edited_or_closed_leave_the_scene(bench):
@@ -54,17 +54,17 @@ def test_poses_of_a_machine_that_was_edited_or_closed_leave_the_scene(bench):
     session, sequence = bench.session, bench.window.sequence
     ranges = ("crank_pin=0:1:3",)
     session.produced.emit(call("show_robot", session.context(), ranges=ranges))
-    assert sequence.active
+    assert sequence.is_open
     session.apply("Mass", lambda model: edits.change(model, "bodies", "rocker", mass=0.3, density=None))
-    assert sequence.active, "the poses are the same"
+    assert sequence.is_open, "the poses are the same"
     session.apply(
         "Point", lambda model: edits.change(model, "frames", "coupler_point", pose=Pose(position=(0.1, 0.0, 0.2)))
     )
-    assert not sequence.active
+    assert not sequence.is_open
     session.produced.emit(call("show_robot", session.context(), ranges=ranges))
-    assert sequence.active
-    session.start(load(EXAMPLES / "four_bar.kst"))
-    assert not sequence.active
+    assert sequence.is_open
+    session.start_document(load(EXAMPLES / "four_bar.kst"))
+    assert not sequence.is_open
 
 
 def test_what_lies_beside_the_picture_makes_the_view_step_back(bench):

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from app.plotting import series as module
-from app.plotting.channels import components
-from app.plotting.column_work import BackgroundColumns
-from app.plotting.curves import Sheet
+from app.plotting.channels import component_names
+from app.plotting.column_work import BackgroundColumnWorker
+from app.plotting.curves import PlotSheet
 from app.plotting.legend import WAITING
-from app.plotting.series import Series, expanded, is_stored
+from app.plotting.series import PlotColumns, get_scalar_names, is_stored
 from core.errors import KinetostatError
-from core.simulation.run.resampling import at_rest
-from core.simulation.run.run import part
+from core.simulation.run.resampling import equilibrium_run
+from core.simulation.run.run import select_samples
 from tests.app.conftest import pump
 from tests.app.panels.plots.test_plots import motion
 
@@ -28,14 +28,14 @@ def plots(bench):
     bench.window.docks.show("plots")
     panel = bench.window.plots
     bench.wait(panel.isVisible)
-    panel.show_sheet(Sheet())
+    panel.show_sheet(PlotSheet())
     return panel
 
 
 @pytest.fixture
 def gate(monkeypatch):
     """Computing of one channel waits here until it is opened; says in which thread it was done."""
-    open_, threads, original = threading.Event(), [], module.column
+    open_, threads, original = threading.Event(), [], module.compute_column
 
     def column(run, name):
         if name == HELD:
@@ -43,7 +43,7 @@ def gate(monkeypatch):
             assert open_.wait(20.0)
         return original(run, name)
 
-    monkeypatch.setattr(module, "column", column)
+    monkeypatch.setattr(module, "compute_column", column)
     open_.threads = threads
     yield open_
     open_.set()
@@ -123,14 +123,14 @@ def test_a_file_has_every_curve_also_those_that_were_still_computed(bench, plots
 
 
 def test_why_a_channel_cannot_be_computed_is_said_once(bench, plots, monkeypatch):
-    original = module.column
+    original = module.compute_column
 
     def column(run, name):
         if name == HELD:
             raise KinetostatError(f"No {name} today.")
         return original(run, name)
 
-    monkeypatch.setattr(module, "column", column)
+    monkeypatch.setattr(module, "compute_column", column)
     plots.runs.add(motion(plots.session.mech))
     plots.add([HELD])
     bench.wait(lambda: not plots.waiting)
@@ -138,34 +138,34 @@ def test_why_a_channel_cannot_be_computed_is_said_once(bench, plots, monkeypatch
     assert len(bench.messages("error")) == 1
     assert f"No {HELD} today." in bench.messages("error")[0]
     assert not plots.charts[0].curves
-    plots.show_sheet(Sheet())
+    plots.show_sheet(PlotSheet())
 
 
 def test_a_defect_in_computing_is_told_and_does_not_end_the_thread(qtbot):
-    work, done = BackgroundColumns(), []
+    work, done = BackgroundColumnWorker(), []
 
     def broken():
         raise ZeroDivisionError
 
     with qtbot.captureExceptions() as told:
-        work.want("broken", broken)
+        work.request("broken", broken)
         assert pump(lambda: told, 5.0)
     assert told[0][0] is ZeroDivisionError
-    work.want("fine", lambda: done.append(True))
+    work.request("fine", lambda: done.append(True))
     assert work.wait(5.0)
     assert done
     work.close()
 
 
 def test_what_took_little_time_is_not_behind_what_took_much(qapp, monkeypatch):
-    work, order, begin, seconds = BackgroundColumns(), [], threading.Event(), [0.0]
+    work, order, begin, seconds = BackgroundColumnWorker(), [], threading.Event(), [0.0]
     monkeypatch.setattr("app.plotting.column_work.time", SimpleNamespace(perf_counter=lambda: sum(seconds)))
-    work.want("slow", lambda: seconds.append(1.0))
-    work.want("quick", lambda: None)
+    work.request("slow", lambda: seconds.append(1.0))
+    work.request("quick", lambda: None)
     assert work.wait(5.0)
-    work.want("first", begin.wait)
+    work.request("first", begin.wait)
     for key in ("slow", "quick"):
-        work.want(key, lambda key=key: order.append(key))
+        work.request(key, lambda key=key: order.append(key))
     begin.set()
     assert work.wait(5.0)
     assert order == ["quick", "slow"]
@@ -173,32 +173,32 @@ def test_what_took_little_time_is_not_behind_what_took_much(qapp, monkeypatch):
 
 
 def test_without_a_desk_everything_is_computed_at_once(two_link_run):
-    record, series = two_link_run, Series()
-    pair, late = series.pair(record, "time", HELD)
+    record, series = two_link_run, PlotColumns()
+    pair, late = series.get_curve_columns(record, "time", HELD)
     assert not late
     assert pair.y.rows == pytest.approx(record.run[HELD])
-    assert series.pair(record, "time", HELD)[0] is pair
+    assert series.get_curve_columns(record, "time", HELD)[0] is pair
 
 
 @pytest.fixture
 def two_link_run():
-    from app.document.run_tree import Runs
+    from app.document.run_tree import RunTree
     from core.files import load
     from core.mechanism import Mechanism
     from resources import examples
 
     mech = Mechanism(load(next(each.path for each in examples() if each.name == "two_link")))
-    return Runs().add(motion(mech))
+    return RunTree().add(motion(mech))
 
 
 def test_columns_grow_with_their_run(two_link_run, monkeypatch):
     whole = two_link_run.run
-    computed, original = [], module.column
-    monkeypatch.setattr(module, "column", lambda run, name: computed.append(len(run)) or original(run, name))
-    series, found = Series(), None
+    computed, original = [], module.compute_column
+    monkeypatch.setattr(module, "compute_column", lambda run, name: computed.append(len(run)) or original(run, name))
+    series, found = PlotColumns(), None
     for end in (40, 90, 201):
-        two_link_run.run = part(whole, slice(0, end))
-        found, _ = series.pair(two_link_run, "joint1.q", HELD)
+        two_link_run.run = select_samples(whole, slice(0, end))
+        found, _ = series.get_curve_columns(two_link_run, "joint1.q", HELD)
         assert len(found.x.rows) == len(found.y.rows) == end
     assert (
         computed.count(51) == 1
@@ -214,10 +214,10 @@ def test_components_and_what_samples_hold_are_known_without_computing(name):
     from resources import examples
 
     mech = Mechanism(load(next(each.path for each in examples() if each.name == name)))
-    run = at_rest(mech, mech.rest())
+    run = equilibrium_run(mech, mech.rest())
     empty = dataclasses.replace(run)
     for channel in run.channels:
-        assert expanded(empty, channel) == components(run, channel), channel
+        assert get_scalar_names(empty, channel) == component_names(run, channel), channel
         if is_stored(run, channel):
             values = run[channel].reshape(len(run), -1)
             assert any(np.isin(values, getattr(run, held)).all() for held in ("time", "q", "v", "a", "tau")), channel

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app.panels.plots.panel import MANY
-from app.plotting.curves import Plot, Sheet
+from app.plotting.curves import Plot, PlotSheet
 from app.plotting.legend import Legend
 from tests.app.panels.plots.test_plots import motion, plots  # noqa: F401
 
@@ -17,7 +17,7 @@ def several(plots):  # noqa: F811
     """Three plots of six curves each of one run."""
     assert COUNT * len(CHANNELS) > MANY > len(CHANNELS)
     plots.runs.add(motion(plots.session.mech))
-    plots.show_sheet(Sheet((Plot(CHANNELS),) * COUNT))
+    plots.show_sheet(PlotSheet((Plot(CHANNELS),) * COUNT))
     QApplication.processEvents()
     return plots
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QPen
 
 from app.plotting.chart import Chart
 from app.plotting.curves import Curve, Plot
-from app.plotting.lines import Line
+from app.plotting.lines import PlotLine
 from app.preferences.theme import LIGHT
 from tests.app.conftest import settle
 
@@ -48,7 +48,7 @@ def test_bounds_do_not_depend_on_what_is_shown_and_painting_ends(chart, width):
         settle()
         assert line.dataBounds(0) == (0.0, 10.0)
         assert line.dataBounds(1) == (y.min(), y.max())
-    chart.auto()
+    chart.fit_to_curves()
     settle()
     paintings = Paintings()
     chart.view.viewport().installEventFilter(paintings)
@@ -58,11 +58,11 @@ def test_bounds_do_not_depend_on_what_is_shown_and_painting_ends(chart, width):
 
 
 def test_what_is_not_finite_does_not_count(qapp):
-    line = Line("m", QPen(), thin=False)
+    line = PlotLine("m", QPen(), thin=False)
     assert line.dataBounds(0) == (None, None)
-    line.show_numbers(T[:4], np.array([np.nan, 2.0, np.inf, -1.0]), True)
+    line.show_data(T[:4], np.array([np.nan, 2.0, np.inf, -1.0]), True)
     assert line.dataBounds(1) == (-1.0, 2.0)
-    line.show_numbers(T[:1], np.array([np.nan]), True)
+    line.show_data(T[:1], np.array([np.nan]), True)
     assert line.dataBounds(1) == (None, None)
 
 
@@ -82,12 +82,12 @@ def test_areas_whose_units_stay_keep_their_lines(chart):
     chart.show_curves(plot, three(["m", "s", "N"]))
     after = lines()
     assert (after["a"], after["b"]) == (before["a"], before["b"])
-    assert [after[name].getViewBox() for name in "abc"] == [chart.axes.area(unit) for unit in ("m", "s", "N")]
+    assert [after[name].getViewBox() for name in "abc"] == [chart.axes.find_view_box(unit) for unit in ("m", "s", "N")]
     chart.show_curves(plot, three(["m", "rad", "N"]))
     assert chart.axes.units == ("m", "rad", "N")
     last = lines()
     assert last["a"] is after["a"]
-    assert [last[name].getViewBox() for name in "abc"] == [chart.axes.area(unit) for unit in ("m", "rad", "N")]
+    assert [last[name].getViewBox() for name in "abc"] == [chart.axes.find_view_box(unit) for unit in ("m", "rad", "N")]
     chart.show_curves(plot, three(["m"]))
     assert chart.box.others == []
     assert len(chart.axes.all_axes) == 2

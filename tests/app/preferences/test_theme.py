@@ -5,8 +5,8 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QTableWidget
 
-from app.background.slices import slices
-from app.document.session import Ref
+from app.background.slices import shared_slices
+from app.document.session import ElementRef
 from app.panels.simulation.start_rows import StartRows
 from app.preferences.theme import SHEET
 from app.widgets.label import Note, severity_color
@@ -23,7 +23,7 @@ def looks(bench):
 
     def switch(look):
         bench.window.run(f"view.look_{look}")
-        bench.wait(lambda: not slices().waiting)
+        bench.wait(lambda: not shared_slices().has_work)
 
     yield switch
     switch("light")
@@ -55,7 +55,7 @@ def test_what_is_switched_looks_like_what_is_dressed_anew(bench, looks):
 
 def test_cells_and_notes_stay_readable(bench, looks):
     """Colours that were given one by one follow, too."""
-    bench.session.select(Ref("chains", "arm"))
+    bench.session.select(ElementRef("chains", "arm"))
     panel = bench.window.properties
     table = next(each for each in panel.findChildren(QTableWidget) if each.item(0, 0) is not None)
     notes = [note for note in panel.findChildren(Note) if note.severity == "warning" and note.isVisible()]
@@ -86,7 +86,7 @@ def test_words_over_a_plot_take_the_colours_of_the_look(bench, looks):
 
 
 def test_a_refused_number_stays_readable(bench, looks):
-    bench.session.select(Ref("parameters", "a2"))
+    bench.session.select(ElementRef("parameters", "a2"))
     edit = next(edit for edit in bench.window.properties.findChildren(QuantityEdit) if edit.isVisible())
     edit.setText("1 +")
     edit.setModified(True)

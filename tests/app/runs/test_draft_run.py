@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.runs.what_if import LOOSEST_TOLERANCE, TIME_BUDGET, DraftRun, RunVariant
+from app.runs.what_if import LOOSEST_TOLERANCE, TIME_BUDGET, RunMethod, RunMethodTimes
 from core.files import load
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model
@@ -18,53 +18,54 @@ WANTED: dict[str, Any] = {"duration": 1.0, "method": "rk54", "rtol": 1e-6, "atol
 
 
 def test_as_wished_while_that_is_quick_enough() -> None:
-    draft = DraftRun(WANTED)
-    assert draft.best == RunVariant("rk54")
-    assert draft.best.of(WANTED) is WANTED
-    draft.note(RunVariant("rk54"), 0.5 * TIME_BUDGET)
-    assert draft.untried_variant is None
-    assert draft.best == RunVariant("rk54")
+    draft = RunMethodTimes(WANTED)
+    assert draft.fastest_method == RunMethod("rk54")
+    assert draft.fastest_method.apply_to(WANTED) is WANTED
+    draft.record_time(RunMethod("rk54"), 0.5 * TIME_BUDGET)
+    assert draft.untried_method is None
+    assert draft.fastest_method == RunMethod("rk54")
 
 
 def test_what_keeps_within_the_budget_is_taken_tight_tolerances_first() -> None:
-    draft = DraftRun(WANTED)
-    draft.note(RunVariant("rk54"), 5.0 * TIME_BUDGET)
-    assert draft.untried_variant == RunVariant("radau")
-    draft.note(RunVariant("radau"), 3.0 * TIME_BUDGET)
-    assert draft.untried_variant == RunVariant("radau", 100.0)
-    draft.note(RunVariant("radau", 100.0), 0.5 * TIME_BUDGET)
-    assert draft.untried_variant is None
-    assert draft.best == RunVariant("radau", 100.0)
-    draft.note(RunVariant("radau"), 0.9 * TIME_BUDGET)  # of another pose: the tighter tolerance is quick enough now
-    assert draft.best == RunVariant("radau")
+    draft = RunMethodTimes(WANTED)
+    draft.record_time(RunMethod("rk54"), 5.0 * TIME_BUDGET)
+    assert draft.untried_method == RunMethod("radau")
+    draft.record_time(RunMethod("radau"), 3.0 * TIME_BUDGET)
+    assert draft.untried_method == RunMethod("radau", 100.0)
+    draft.record_time(RunMethod("radau", 100.0), 0.5 * TIME_BUDGET)
+    assert draft.untried_method is None
+    assert draft.fastest_method == RunMethod("radau", 100.0)
+    # Of another pose: the tighter tolerance is quick enough now.
+    draft.record_time(RunMethod("radau"), 0.9 * TIME_BUDGET)
+    assert draft.fastest_method == RunMethod("radau")
 
 
 def test_the_quickest_where_none_is_quick_enough_and_never_one_that_failed() -> None:
-    draft = DraftRun(WANTED)
+    draft = RunMethodTimes(WANTED)
     for k, way in enumerate(draft.variants):
-        draft.note(way, (5.0 - k) * TIME_BUDGET)
-    assert draft.untried_variant is None
-    assert draft.best == draft.variants[-1]
-    draft.note(draft.variants[-1], float("inf"))
-    assert draft.best == draft.variants[-2]
+        draft.record_time(way, (5.0 - k) * TIME_BUDGET)
+    assert draft.untried_method is None
+    assert draft.fastest_method == draft.variants[-1]
+    draft.record_time(draft.variants[-1], float("inf"))
+    assert draft.fastest_method == draft.variants[-2]
 
 
 def test_tolerances_are_loosened_together_up_to_a_limit_and_steps_are_chosen_for_variable_methods() -> None:
-    loose = RunVariant("radau", 100.0).of(WANTED)
+    loose = RunMethod("radau", 100.0).apply_to(WANTED)
     assert loose["method"] == "radau"
     assert (loose["rtol"], loose["atol"]) == pytest.approx((1e-4, 1e-6), rel=1e-12)
-    assert RunVariant("rk54", 100.0).of({**WANTED, "rtol": 1e-4})["rtol"] == LOOSEST_TOLERANCE
-    assert RunVariant("rk54", 100.0).of({**WANTED, "rtol": 1e-2})["rtol"] == 1e-2
+    assert RunMethod("rk54", 100.0).apply_to({**WANTED, "rtol": 1e-4})["rtol"] == LOOSEST_TOLERANCE
+    assert RunMethod("rk54", 100.0).apply_to({**WANTED, "rtol": 1e-2})["rtol"] == 1e-2
     fixed = {**WANTED, "method": "rk4", "step": 1e-3}
-    assert RunVariant("rk4").of(fixed) is fixed
-    assert RunVariant("radau").of(fixed)["step"] is None
+    assert RunMethod("rk4").apply_to(fixed) is fixed
+    assert RunMethod("radau").apply_to(fixed)["step"] is None
 
 
 def test_the_stiff_way_shows_the_motion_that_was_wished_for_of_an_arm_in_syrup() -> None:
     arm = Body(name="arm", mass=1.0, center_of_mass=(0.0, 0.0, -0.5), inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
     pin = Joint(name="pin", kind="revolute", parent="world", child="arm", axis=(0.0, 1.0, 0.0), damping=2e3)
     mech = Mechanism(Model(name="arm", bodies=(arm,), joints=(pin,)))
-    exact, quick = (simulate(mech, q0=[1.0], **way.of(WANTED)) for way in (RunVariant("rk54"), RunVariant("radau")))
+    exact, quick = (simulate(mech, q0=[1.0], **way.apply_to(WANTED)) for way in (RunMethod("rk54"), RunMethod("radau")))
     assert np.abs(quick.q - exact.q).max() < 1e-4
     assert quick.statistics.steps < 0.1 * exact.statistics.steps
 

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 
-from app.document.session import Ref
+from app.document.session import ElementRef
 from core.model import Gravity
 from tests.app.conftest import MAKING
 
@@ -18,7 +18,7 @@ def started(bench, name, edit=None):
     bench.example(name)
     if edit is not None:
         bench.session.apply("Edit", edit)
-    bench.window.run("simulation.interactive")
+    bench.window.run_command("simulation.interactive")
     bench.wait(lambda: bench.window.interactive.running, MAKING)
     return bench.window.interactive
 
@@ -58,8 +58,8 @@ def test_ctrl_drag_pulls_the_body_under_the_pointer(bench):
     x, y = place_of(bench, body)
     interactive = bench.window.interactive
     handles = bench.view.scene.handles
-    bench.session.select(Ref("bodies", body))
-    bench.view.handles.light(handles.parts[0])
+    bench.session.select(ElementRef("bodies", body))
+    bench.view.handles.highlight_handle(handles.visible_parts[0])
     assert handles._text.GetInput()
     bench.press(x, y, keys=Qt.KeyboardModifier.ControlModifier)
     assert not handles._text.GetInput()
@@ -76,7 +76,7 @@ def test_ctrl_drag_pulls_the_body_under_the_pointer(bench):
     assert interactive.live.pull is None
     assert not bench.view.annotations.lines
     bench.wait(lambda: bench.view.gestures.tool.id == "pull")  # what the hints say of dragging is true from now on
-    bench.window.run("simulation.interactive")
+    bench.window.run_command("simulation.interactive")
     assert not interactive.on
     assert bench.view.gestures.tool.id == "select"
 
@@ -134,10 +134,10 @@ def test_while_it_is_held_a_body_is_dragged_by_hand_and_goes_on_with_the_hand(be
 def test_pose_to_rest_begins_anew_from_there(bench):
     """Though the document is at rest already."""
     interactive = started(bench, "pendulum")
-    live, rest = interactive.live, bench.session.rest.copy()
+    live, rest = interactive.live, bench.session.reference_configuration.copy()
     bench.wait(lambda: abs(live.q[0] - rest[0]) > 0.2)
     interactive.pause()
-    bench.window.run("edit.rest")
+    bench.window.run_command("edit.rest")
     assert interactive.on
     assert live.q[0] == pytest.approx(rest[0])
     assert live.v[0] == pytest.approx(0.0)
@@ -151,9 +151,9 @@ def test_a_running_body_is_pulled_though_a_handle_lies_over_it(bench):
     interactive = started(bench, "pendulum", without_gravity)  # it stays where the pointer looks for it
     body = bench.session.model.expanded.bodies[-1].name
     handles = bench.view.scene.handles
-    bench.session.select(Ref("joints", bench.session.mech.coordinates[0].joint))
+    bench.session.select(ElementRef("joints", bench.session.mech.coordinates[0].joint))
     bench.draw()
-    (part,) = handles.parts
+    (part,) = handles.visible_parts
     over = over_body(bench, part, body)
     bench.press(*over)
     bench.move(over[0] + 20, over[1])
@@ -166,7 +166,7 @@ def test_a_running_body_is_pulled_though_a_handle_lies_over_it(bench):
 def over_body(bench, part, body):
     """A pixel where a handle lies over a body."""
     view, ratio = bench.view, bench.view.devicePixelRatioF()
-    grip = view.scene.handles.grip(part)
+    grip = view.scene.handles.create_grip(part)
     u = np.cross(grip.axis, [0.3, -0.4, 0.87])
     u /= np.linalg.norm(u)
     for angle in np.linspace(0.0, 2.0 * np.pi, 180):
@@ -183,15 +183,15 @@ def test_a_click_on_a_handle_selects_the_body_under_it(bench):
     bench.example("pendulum")
     session = bench.session
     body, joint = session.model.expanded.bodies[-1].name, session.mech.coordinates[0].joint
-    session.select(Ref("joints", joint))
+    session.select(ElementRef("joints", joint))
     bench.draw()
-    (part,) = bench.view.scene.handles.parts
+    (part,) = bench.view.scene.handles.visible_parts
     x, y = over_body(bench, part, body)
     bench.click(x, y)
-    assert session.selection == Ref("bodies", body)
+    assert session.selection == ElementRef("bodies", body)
     assert session.undo_label == ""
     bench.drag([(x, y), (x + 12, y + 8), (x + 24, y + 20)])
-    assert session.selection == Ref("joints", joint)
+    assert session.selection == ElementRef("joints", joint)
     assert session.undo_label == f"Move {joint}"
 
 
@@ -204,15 +204,15 @@ def test_another_document_ends_it(bench):
 
 def test_it_moves_as_a_simulation_does(bench):
     """F6, left alone, then F5: the same start and settings, the same motion at the same times."""
-    bench.window.simulation.choose(method="auto", duration=2.0, output=0.02)
+    bench.window.simulation.change_settings(method="auto", duration=2.0, output=0.02)
     interactive = started(bench, "four_bar")
     assert interactive.damping == "none"
     bench.wait(lambda: interactive.live is not None and interactive.live.time > 0.4)
     interactive.stop()
     live = bench.session.runs.current
     assert live.name == "Interactive"
-    bench.window.run("simulation.run")
-    bench.wait(lambda: not bench.window.simulation.running and bench.session.runs.current is not live, MAKING)
+    bench.window.run_command("simulation.run")
+    bench.wait(lambda: not bench.window.simulation.is_running and bench.session.runs.current is not live, MAKING)
     run = bench.session.runs.current.run
     at = np.flatnonzero(run.time < live.run.time[-1])[1:]
     same = [int(np.argmin(np.abs(live.run.time - t))) for t in run.time[at]]
@@ -227,7 +227,7 @@ def test_damping_that_was_chosen_is_seen_while_it_acts_and_stands_in_the_name(be
     interactive = started(bench, "pendulum")
     said = bench.window.status.words.text
     assert "damping" not in said()
-    bench.window.run("simulation.damping_strong")
+    bench.window.run_command("simulation.damping_strong")
     assert "Artificial damping: strong, 3 per second" in said()
     live = interactive.live
     before = live.time

@@ -71,7 +71,7 @@ def test_any_job_ends_the_preparation(session, prepared, asked, jobs):
     assert not asked[0][0].ended.is_set()
     jobs.start("Work", lambda progress, cancelled: None)
     assert asked[0][0].ended.is_set()
-    assert pump(lambda: not jobs.running)
+    assert pump(lambda: not jobs.unfinished_jobs)
 
 
 def test_nothing_is_prepared_while_a_job_runs(session, prepared, asked, jobs):

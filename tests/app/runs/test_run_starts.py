@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from app.document.session import Session
-from app.runs.run_settings import RunSettings, arguments, start_of
+from app.runs.run_settings import RunSettings, find_initial_state, simulate_arguments
 from core.errors import AssemblyError
 from core.simulation.live import Live
 from core.simulation.run.initial_state import start_state
@@ -19,7 +19,7 @@ def test_a_run_begins_at_the_pose_that_is_shown(name):
         session.pose("Pose", q)
         np.testing.assert_allclose(session.q, q, rtol=0.0, atol=1e-9)
         settings = RunSettings()
-        given = arguments(settings, session, start_of(settings, session))
+        given = simulate_arguments(settings, session, find_initial_state(settings, session))
         p = session.mech.parameter_values(given["parameters"])
         state = start_state(session.mech, given["q0"], given["v0"], p)
         np.testing.assert_allclose(state[: mech.nq], q, rtol=0.0, atol=1e-9)
@@ -48,7 +48,7 @@ def test_speeds_that_are_typed_are_kept_or_an_error():
 
     def begun(**speeds):
         settings = RunSettings(speeds=speeds)
-        given = arguments(settings, session, start_of(settings, session))
+        given = simulate_arguments(settings, session, find_initial_state(settings, session))
         return start_state(session.mech, given["q0"], given["v0"], p)[mech.nq :]
 
     v = begun(crank_pin=1.0)

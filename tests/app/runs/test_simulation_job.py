@@ -11,32 +11,32 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
 from app.commands.elements import add_link
-from app.document.session import Ref
+from app.document.session import ElementRef
 from app.panels.simulation.start_rows import StartRows
 from app.playback.timeline import EDGE
-from app.runs.run_settings import start_of
+from app.runs.run_settings import find_initial_state
 from app.widgets.quantities.quantity_text import read
 from core.simulation import simulate
 from tests.app.conftest import MAKING
 
 
 def simulated(bench, **run_settings):
-    bench.window.simulation.choose(**run_settings)
-    bench.window.run("simulation.run")
-    bench.wait(lambda: not bench.window.simulation.running, MAKING)
+    bench.window.simulation.change_settings(**run_settings)
+    bench.window.run_command("simulation.run")
+    bench.wait(lambda: not bench.window.simulation.is_running, MAKING)
     return bench.session.runs.current
 
 
 def test_f5_makes_a_run_that_plays(bench):
     bench.example("pendulum")
-    bench.window.simulation.choose(duration=2.0, output=0.01)
+    bench.window.simulation.change_settings(duration=2.0, output=0.01)
     QTest.keyClick(bench.window, Qt.Key.Key_F5)
-    bench.wait(lambda: not bench.window.simulation.running, MAKING)
+    bench.wait(lambda: not bench.window.simulation.is_running, MAKING)
     record = bench.session.runs.current
     assert record is not None
     assert record.run.time[-1] == pytest.approx(2.0)
     assert bench.window.timeline.isVisible()
-    assert bench.window.player.playing
+    assert bench.window.player.is_playing
     expected = simulate(bench.session.mech, 2.0, output=0.01, q0=record.run.q[0])
     assert np.allclose(record.run.q, expected.q)
     assert bench.session.undo_label == ""
@@ -45,11 +45,11 @@ def test_f5_makes_a_run_that_plays(bench):
 def test_plots_come_in_the_place_of_an_empty_output(bench):
     bench.example("pendulum")
     window = bench.window
-    window.docks.show("output")
+    window.docks.show_panel("output")
     bench.wait(lambda: not window.output.visibleRegion().isEmpty())
     simulated(bench, duration=0.6, output=None)
     bench.wait(lambda: not window.plots.visibleRegion().isEmpty())
-    window.panels.choose_function("gravity")
+    window.panels.open_function("gravity")
     window.functions.run()
     bench.wait(lambda: window.output.cards and not window.output.visibleRegion().isEmpty())
     simulated(bench)
@@ -74,15 +74,15 @@ def test_an_example_brings_its_own_duration_and_gives_the_persons_back(bench):
 
     bench.example("pendulum")
     simulation, settings = bench.window.simulation, bench.window.settings
-    simulation.choose(duration=7.0, rtol=1e-7)
+    simulation.change_settings(duration=7.0, rtol=1e-7)
     bench.example("squeezer")
     assert simulation.run_settings.duration == 0.03
-    simulation.choose(rtol=1e-6)
-    assert RunSettings.recalled(settings.value("simulation")).duration == 7.0
+    simulation.change_settings(rtol=1e-6)
+    assert RunSettings.from_remembered(settings.value("simulation")).duration == 7.0
     bench.example("pendulum")
     assert (simulation.run_settings.duration, simulation.run_settings.rtol) == (7.0, 1e-6)
     bench.example("squeezer")
-    simulation.choose(duration=0.02)  # the person's from now on
+    simulation.change_settings(duration=0.02)  # the person's from now on
     bench.example("pendulum")
     assert simulation.run_settings.duration == 0.02
 
@@ -99,10 +99,10 @@ def test_a_file_opened_anew_says_nothing_of_the_last_run(bench):
 def test_what_if_follows_a_slider_during_the_movement(bench):
     bench.example("pendulum")
     simulated(bench, duration=3.0, output=None)
-    bench.window.player.hold()
-    bench.window.run("play.close")
+    bench.window.player.pause()
+    bench.window.run_command("play.close")
     what_if = bench.window.what_if
-    bench.window.run("simulation.what_if")
+    bench.window.run_command("simulation.what_if")
     heard = []
     what_if.made.connect(heard.append)
     bench.wait(lambda: heard, MAKING)
@@ -112,13 +112,13 @@ def test_what_if_follows_a_slider_during_the_movement(bench):
         bench.session.preview_coordinates({name: value})
         bench.wait(lambda: heard)
         run = bench.session.runs.current.run
-        assert bench.session.previewing
+        assert bench.session.has_preview
         assert run.q[0, 0] == pytest.approx(value)
         assert len(run) > 500
     bench.session.commit("Move")
-    bench.wait(lambda: what_if._worker.idle)
-    bench.window.run("simulation.what_if")
-    assert not what_if.on
+    bench.wait(lambda: what_if._worker.is_idle)
+    bench.window.run_command("simulation.what_if")
+    assert not what_if.is_on
     what_if.made.disconnect(heard.append)
 
 
@@ -127,17 +127,17 @@ def test_what_if_makes_one_run_for_each_movement(bench):
     what_if, session = bench.window.what_if, bench.session
     heard = []
     what_if.made.connect(heard.append)
-    what_if.switch(True)
-    bench.wait(lambda: heard and what_if._worker.idle, MAKING)
+    what_if.set_enabled(True)
+    bench.wait(lambda: heard and what_if._worker.is_idle, MAKING)
     for moved in (0.3, 0.5):
         heard.clear()
         session.preview_coordinates({session.mech.q_names[0]: moved})
         bench.wait(lambda: heard)
-        bench.wait(lambda: what_if._worker.idle and not what_if._timer.isActive())
+        bench.wait(lambda: what_if._worker.is_idle and not what_if._timer.isActive())
         assert len(heard) == 1  # that the new run is shown is no movement
         assert session.runs.current.run.q[0, 0] == pytest.approx(moved)
-    session.cancel()
-    what_if.switch(False)
+    session.cancel_preview()
+    what_if.set_enabled(False)
     what_if.made.disconnect(heard.append)
 
 
@@ -160,8 +160,8 @@ def test_what_if_begins_from_the_arranged_pose_wherever_the_playhead_stands(benc
     session, start = bench.session, bench.session.edited_pose
     what_if, heard = bench.window.what_if, []
     what_if.made.connect(heard.append)
-    what_if.switch(True)
-    bench.wait(lambda: heard and what_if._worker.idle, MAKING)
+    what_if.set_enabled(True)
+    bench.wait(lambda: heard and what_if._worker.is_idle, MAKING)
     parameter = session.mech.p_names[0]
     for factor, place in ((1.05, 0.4), (1.1, 0.7)):
         session.runs.seek(place)
@@ -172,14 +172,14 @@ def test_what_if_begins_from_the_arranged_pose_wherever_the_playhead_stands(benc
         assert session.runs.time == pytest.approx(place)
         assert session.runs.current.run.q[0] == pytest.approx(start, abs=0.05)  # loops of other lengths close elsewhere
         session.commit("Change")
-    what_if.switch(False)
+    what_if.set_enabled(False)
     what_if.made.disconnect(heard.append)
 
 
 def test_scrubbing_shows_the_run_and_leaves_no_undo_step(bench):
     bench.example("pendulum")
     record = simulated(bench, duration=2.0, output=0.01)
-    bench.window.player.hold()
+    bench.window.player.pause()
     scrubber = bench.window.timeline.scrubber
     QTest.mouseClick(scrubber, Qt.MouseButton.LeftButton, pos=scrubber.rect().center())
     pixel = 2.0 / (scrubber.width() - 2 * EDGE)
@@ -192,15 +192,15 @@ def test_scrubbing_shows_the_run_and_leaves_no_undo_step(bench):
     QTest.keyClick(bench.window, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert bench.session.runs.time == pytest.approx(before + 0.1)
     edited = bench.session.edited_pose
-    bench.window.run("play.close")
+    bench.window.run_command("play.close")
     assert np.allclose(bench.session.q, edited)
     assert bench.session.undo_label == ""
     QTest.keyClick(bench.window, Qt.Key.Key_End)
     assert np.allclose(bench.session.q, record.run.q[-1])
-    bench.window.run("play.use_pose")
+    bench.window.run_command("play.use_pose")
     assert np.allclose(bench.session.edited_pose, record.run.q[-1])
-    assert not bench.session.following
-    bench.window.run("edit.undo")
+    assert not bench.session.shows_run_pose
+    bench.window.run_command("edit.undo")
     assert np.allclose(bench.session.q, edited)
 
 
@@ -208,7 +208,7 @@ def test_runs_one_after_another_begin_alike_whatever_run_is_shown(bench):
     bench.example("pendulum")
     first = simulated(bench, duration=1.0, output=0.01)
     bench.session.runs.seek(0.37)
-    assert bench.session.following
+    assert bench.session.shows_run_pose
     second = simulated(bench)
     assert np.array_equal(second.run.q, first.run.q)
 
@@ -231,13 +231,13 @@ def test_a_stall_of_the_window_does_not_skip_motion(bench, monkeypatch):
     bench.example("pendulum")
     simulated(bench, duration=20.0, output=0.1)
     player = bench.window.player
-    player.hold()
-    player.to_start()
+    player.pause()
+    player.go_to_start()
     player.play()
     monkeypatch.setattr("app.playback.clock.time", SimpleNamespace(monotonic=lambda: now() + 3.0))
     bench.wait(lambda: bench.session.runs.time > 0.0)
     assert bench.session.runs.time < 1.5
-    player.hold()
+    player.pause()
 
 
 def track(scrubber, share):
@@ -263,25 +263,25 @@ def test_a_part_is_chosen_with_shift_and_its_marks_are_dragged(bench):
     bench.example("pendulum")
     simulated(bench, duration=2.0, output=0.01)
     player, scrubber = bench.window.player, bench.window.timeline.scrubber
-    player.hold()
+    player.pause()
     player.scrub(2.0)
     pixel = 2.0 / (scrubber.width() - 2 * EDGE)
     drag_on(scrubber, track(scrubber, 0.25), track(scrubber, 0.5), Qt.KeyboardModifier.ShiftModifier)
-    assert player.ends == pytest.approx((0.5, 1.0), abs=pixel)
+    assert player.time_range == pytest.approx((0.5, 1.0), abs=pixel)
     drag_on(scrubber, track(scrubber, 0.5), track(scrubber, 0.75))
-    assert player.ends == pytest.approx((0.5, 1.5), abs=2 * pixel)
+    assert player.time_range == pytest.approx((0.5, 1.5), abs=2 * pixel)
     assert bench.session.runs.time == pytest.approx(2.0)
     drag_on(scrubber, track(scrubber, 0.6), track(scrubber, 0.65))  # between the marks the playhead comes
     assert bench.session.runs.time == pytest.approx(1.3, abs=2 * pixel)
-    assert player.ends == pytest.approx((0.5, 1.5), abs=2 * pixel)
+    assert player.time_range == pytest.approx((0.5, 1.5), abs=2 * pixel)
     QTest.mouseDClick(scrubber, Qt.MouseButton.LeftButton, pos=track(scrubber, 0.6))
-    assert player.ends == pytest.approx((0.0, 2.0))
+    assert player.time_range == pytest.approx((0.0, 2.0))
 
 
 def test_in_a_small_window_the_track_keeps_its_length(bench):
     bench.example("pendulum")
     simulated(bench, duration=1.0, output=0.01)
-    bench.window.player.hold()
+    bench.window.player.pause()
     bench.window.resize(1000, 700)
     bench.wait(lambda: bench.window.width() == 1000)
     assert bench.window.timeline.scrubber.width() > 120
@@ -292,17 +292,17 @@ def test_in_a_small_window_the_track_keeps_its_length(bench):
 def test_a_branch_goes_on_as_its_parent_did(bench):
     bench.example("pendulum")
     parent = simulated(bench, duration=2.0, output=0.01)
-    bench.window.player.hold()
+    bench.window.player.pause()
     bench.session.runs.seek(1.0)
-    bench.window.simulation.choose(duration=1.0)
-    bench.window.run("simulation.branch")
-    bench.wait(lambda: not bench.window.simulation.running, MAKING)
+    bench.window.simulation.change_settings(duration=1.0)
+    bench.window.run_command("simulation.branch")
+    bench.wait(lambda: not bench.window.simulation.is_running, MAKING)
     branch = bench.session.runs.current
     assert branch.parent == parent.id
     assert branch.from_time == pytest.approx(1.0)
     assert branch.run.time[0] == pytest.approx(1.0)
     assert np.allclose(branch.run.q[-1], parent.run.q[-1], atol=1e-4)
-    bench.window.simulation.choose(start="pose")
+    bench.window.simulation.change_settings(start="pose")
 
 
 def test_runs_are_saved_loaded_and_refused_for_another_machine(bench, tmp_path):
@@ -332,7 +332,7 @@ def test_a_run_opened_without_a_model_brings_its_own(bench, tmp_path):
     bench.example("pendulum")
     record = simulated(bench, duration=0.5, output=0.1)
     record.run.save(tmp_path / "swing.h5")
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     assert bench.session.mech.nq == 0
     bench.window.files.open(tmp_path / "swing.h5")
     bench.wait(lambda: bench.session.runs.items)
@@ -352,17 +352,17 @@ def test_the_speed_a_joint_begins_with_by_itself_is_shown_and_can_be_set_to_zero
     shaft.line.setText("0")
     shaft.line.editingFinished.emit()
     assert bench.window.simulation.run_settings.speeds == {"shaft": 0.0}
-    assert start_of(bench.window.simulation.run_settings, bench.session).v[0] == 0.0
+    assert find_initial_state(bench.window.simulation.run_settings, bench.session).v[0] == 0.0
     shaft.line.setText("")
     shaft.line.editingFinished.emit()
     assert dict(bench.window.simulation.run_settings.speeds) == {}
-    assert start_of(bench.window.simulation.run_settings, bench.session).v[0] == 10.0
+    assert find_initial_state(bench.window.simulation.run_settings, bench.session).v[0] == 10.0
 
 
 def test_speeds_that_follow_from_loops_are_shown_where_nobody_set_them(bench):
     """The line of a dependent speed tells the one with which the run will begin: here, that of a slider–crank."""
     bench.example("slider_crank")
-    bench.window.docks.show("simulation")
+    bench.window.docks.show_panel("simulation")
     session, mech = bench.session, bench.session.mech
     rows = bench.window.findChild(StartRows).rows["speeds"]
     bench.wait(lambda: bool(rows))
@@ -380,7 +380,7 @@ def test_speeds_that_follow_from_loops_are_shown_where_nobody_set_them(bench):
     assert list(bench.window.simulation.run_settings.speeds.values()) == [2.0]
     first.line.setText("")
     first.line.editingFinished.emit()
-    bench.window.simulation.choose(speeds={})
+    bench.window.simulation.change_settings(speeds={})
 
 
 @pytest.mark.parametrize(
@@ -389,7 +389,7 @@ def test_speeds_that_follow_from_loops_are_shown_where_nobody_set_them(bench):
 )
 def test_start_speeds_are_typed_in_the_units_of_the_window(bench, text, speed):
     bench.example("pendulum")
-    bench.window.docks.show("simulation")
+    bench.window.docks.show_panel("simulation")
     (row,) = bench.window.findChild(StartRows).rows["speeds"].values()
     row.line.setText(text)
     row.line.editingFinished.emit()
@@ -415,22 +415,22 @@ def typed(field, text):
 
 def test_f5_takes_what_is_typed_without_enter(bench):
     bench.example("pendulum")
-    bench.window.docks.show("simulation")
+    bench.window.docks.show_panel("simulation")
     typed(bench.window.simulation_panel.duration, "0.25")
     QTest.keyClick(bench.window, Qt.Key.Key_F5)
-    bench.wait(lambda: bench.session.runs.current is not None and not bench.window.simulation.running, MAKING)
+    bench.wait(lambda: bench.session.runs.current is not None and not bench.window.simulation.is_running, MAKING)
     assert bench.session.runs.current.run.time[-1] == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize("text", ["abc", "-2", "0", "1/0"])
 def test_a_bad_duration_is_explained_in_view_and_nothing_starts(bench, text):
     bench.example("pendulum")
-    bench.window.docks.show("simulation")
+    bench.window.docks.show_panel("simulation")
     panel = bench.window.simulation_panel
     before = bench.window.simulation.run_settings.duration
     typed(panel.duration, text)
     QTest.keyClick(bench.window, Qt.Key.Key_F5)
-    assert not bench.window.simulation.running
+    assert not bench.window.simulation.is_running
     assert panel.note.isVisible()
     assert "Duration" in panel.note.words
     assert panel.duration.hasFocus()  # to be put right
@@ -446,7 +446,7 @@ def test_a_bad_duration_is_explained_in_view_and_nothing_starts(bench, text):
 )
 def test_start_speeds_are_finite_numbers(bench, text, speed):
     bench.example("pendulum")
-    bench.window.docks.show("simulation")
+    bench.window.docks.show_panel("simulation")
     panel = bench.window.simulation_panel
     line = panel.rows.rows["speeds"]["pin"].line
     typed(line, text)
@@ -461,7 +461,7 @@ def test_start_speeds_are_finite_numbers(bench, text, speed):
 
 def test_a_refused_force_stays_with_its_message(bench):
     bench.example("pendulum")
-    bench.window.docks.show("simulation")
+    bench.window.docks.show_panel("simulation")
     panel = bench.window.simulation_panel
     panel.rows.setCurrentIndex(1)
     bench.wait(lambda: panel.rows.rows["forces"])
@@ -479,7 +479,7 @@ def test_a_refused_force_stays_with_its_message(bench):
     bench.wait(lambda: panel.rows.rows["forces"])
     assert shown() == ("10*pin + M[1,1]", True, True)
     QTest.keyClick(bench.window, Qt.Key.Key_F5)
-    assert not bench.window.simulation.running
+    assert not bench.window.simulation.is_running
     line = panel.rows.rows["forces"]["pin"].line
     typed(line, "10*pin.q")
     QTest.keyClick(line, Qt.Key.Key_Return)
@@ -492,32 +492,32 @@ def test_no_run_begins_while_a_property_holds_what_cannot_be_taken(bench):
     """Today's number would be run with, not the one that stands in the field."""
     bench.example("pendulum")
     window, body = bench.window, bench.session.model.bodies[0]
-    window.docks.show("properties")
-    bench.session.select(Ref("bodies", body.name))
+    window.docks.show_panel("properties")
+    bench.session.select(ElementRef("bodies", body.name))
     line = window.properties.form.editors["mass"].edit
     typed(line, "2 kgg")
     QTest.keyClick(window, Qt.Key.Key_F5)
-    assert not window.simulation.running
+    assert not window.simulation.is_running
     assert line.text() == "2 kgg"
     assert "Properties, Mass" in window.simulation_panel.note.words
     typed(line, "2 kg")  # still being typed when the run is asked for
-    bench.window.simulation.choose(duration=0.1)
-    window.run("simulation.run")
+    bench.window.simulation.change_settings(duration=0.1)
+    window.run_command("simulation.run")
     assert window.simulation_panel.note.words == ""
     assert bench.session.model.bodies[0].mass == 2.0
-    assert window.simulation.running
-    bench.wait(lambda: not window.simulation.running, MAKING)
+    assert window.simulation.is_running
+    bench.wait(lambda: not window.simulation.is_running, MAKING)
 
 
 def test_stopping_keeps_what_was_computed_and_says_so(bench):
     bench.example("pendulum")
-    bench.window.simulation.choose(duration=1e6, output=1.0)
+    bench.window.simulation.change_settings(duration=1e6, output=1.0)
     ended = []
     bench.window.simulation.ended.connect(lambda record, words: ended.append((record, words)))
-    bench.window.run("simulation.run")
+    bench.window.run_command("simulation.run")
     bench.wait(lambda: bench.session.runs.current is not None, MAKING)
     QTest.keyClick(bench.window, Qt.Key.Key_F5, Qt.KeyboardModifier.ShiftModifier)
-    bench.wait(lambda: not bench.window.simulation.running, MAKING)
+    bench.wait(lambda: not bench.window.simulation.is_running, MAKING)
     record, words = ended[0]
     assert record is bench.session.runs.current
     assert 0.0 < record.run.time[-1] < 1e6
@@ -530,7 +530,7 @@ def test_stopping_keeps_what_was_computed_and_says_so(bench):
 
 def test_start_rows_follow_an_edit_once_the_edit_is_seen(bench):
     bench.example("two_link")
-    bench.window.docks.show("simulation")
+    bench.window.docks.show_panel("simulation")
     bench.wait(lambda: list(bench.window.findChild(StartRows).rows["speeds"]) == list(bench.session.mech.v_names))
     rows, before = bench.window.findChild(StartRows), list(bench.session.mech.v_names)
     assert rows.isVisible()

@@ -7,18 +7,18 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.commands import table
-from app.commands.elements import bring_assembly
-from app.document.connection_draft import Pick, pick_of, surroundings, total_mass
+from app.commands import command_table
+from app.commands.elements import insert_assembly
+from app.document.connection_draft import PickedItem, known_total_mass, measure_surroundings, pick_origin
 from app.document.connection_kinds import CONNECTIONS
-from app.document.session import Ref
-from app.tools.connect import asking
+from app.document.session import ElementRef
+from app.tools.connect import connection_in_progress
 from app.window.actions import MENUS
 from core.files import dumps, loads
 from core.mechanism import Mechanism
 from core.model import Body, Box, Frame, Inertia, Joint, Model, Pose, Sensor, Sphere
 from core.model.edits import edits
-from core.model.new_elements import joined
+from core.model.new_elements import add_joint
 
 SOLID = {"mass": 2.0, "inertia": Inertia(ixx=0.01, iyy=0.01, izz=0.01)}
 
@@ -47,7 +47,7 @@ def machine() -> Model:
 
 @pytest.fixture
 def blocks(bench):
-    bench.session.start(machine())
+    bench.session.start_document(machine())
     bench.view.viewpoint.fit_next_picture()
     bench.draw()
     return bench
@@ -56,14 +56,14 @@ def blocks(bench):
 def at(bench, name):
     """The pixel of the origin of a body or frame, as Qt counts."""
     ratio = bench.view.devicePixelRatioF()
-    x, y = bench.view.scene.project(pick_of(bench.session, name).place)
+    x, y = bench.view.scene.project(pick_origin(bench.session, name).place)
     return x / ratio, y / ratio
 
 
 def answer(bench, title):
     """What is to become of two points that are apart, chosen from the menu at the pointer."""
-    bench.wait(lambda: asking(bench.view).bar is not None)
-    menu = asking(bench.view).bar.menu
+    bench.wait(lambda: connection_in_progress(bench.view).bar is not None)
+    menu = connection_in_progress(bench.view).bar.menu
     next(action for action in menu.actions() if action.text().startswith(title)).trigger()
     menu.close()
     bench.wait(lambda: bench.view.gestures.tool.id == "select")
@@ -75,7 +75,7 @@ def run(bench, command):
 
 def test_every_way_of_adding_has_a_command_in_the_menu_add():
     for each in CONNECTIONS.values():
-        command = table()[f"add.{each.id}"]
+        command = command_table()[f"add.{each.id}"]
         assert command.menu.partition("/")[0] == "Add"
         assert "Add" in MENUS
 
@@ -92,17 +92,17 @@ def test_what_is_asked_for_may_be_chosen_in_the_tree(blocks):
         place = tree.view.visualItemRect(item).center()
         QTest.mouseClick(tree.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
-    click(Ref("bodies", "left"))
-    assert session.selection == Ref("bodies", "left")
-    click(Ref("joints", "turn"))
-    blocks.wait(lambda: [pick.name for pick in asking(blocks.view).picks] == ["turn"])
-    click(Ref("joints", "l"))
+    click(ElementRef("bodies", "left"))
+    assert session.selection == ElementRef("bodies", "left")
+    click(ElementRef("joints", "turn"))
+    blocks.wait(lambda: [pick.name for pick in connection_in_progress(blocks.view).picks] == ["turn"])
+    click(ElementRef("joints", "l"))
     blocks.wait(lambda: len(session.model.constraints) == 1)
     (gear,) = session.model.constraints
     assert {gear.joint, gear.leader} == {"l", "turn"}
     assert blocks.view.gestures.tool.id == "select"
-    click(Ref("joints", "r"))  # nothing is asked any more
-    assert session.selection == Ref("joints", "r")
+    click(ElementRef("joints", "r"))  # nothing is asked any more
+    assert session.selection == ElementRef("joints", "r")
     assert len(session.model.constraints) == 1
 
 
@@ -117,14 +117,14 @@ def test_the_row_of_the_ground_is_an_answer_too(blocks):
         run(blocks, command)
         for _ in range(2):
             QTest.mouseClick(tree.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
-        assert [pick.name for pick in asking(blocks.view).picks] == ["world"]
+        assert [pick.name for pick in connection_in_progress(blocks.view).picks] == ["world"]
         blocks.click(*at(blocks, "eye"))
         (element,) = getattr(session.model, made)
         assert {element.a or "world", element.b} == {"world", "eye"}
         session.select(None)
     run(blocks, "add.sensor_velocity")
     QTest.mouseClick(tree.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert asking(blocks.view).picks == ()
+    assert connection_in_progress(blocks.view).picks == ()
 
 
 def test_a_new_free_body_stands_beside_the_machine_until_a_joint_holds_it(bench):
@@ -144,8 +144,8 @@ def test_a_new_free_body_stands_beside_the_machine_until_a_joint_holds_it(bench)
     assert "body2" not in session.mech.frame_names
     assert [joint.name for joint in session.model.joints if joint.kind == "free"] == ["body"]
     carried = session.model.joints[0].child
-    picks = tuple(pick_of(session, name) for name in (carried, "body"))
-    assert CONNECTIONS["joint_revolute"].build(session, picks)
+    picks = tuple(pick_origin(session, name) for name in (carried, "body"))
+    assert CONNECTIONS["joint_revolute"].build_element(session, picks)
     assert not [joint for joint in session.model.joints if joint.kind == "free"]
     assert not session.mech.loops
     np.testing.assert_allclose(session.mech.frame(session.q, "body")[:3, 3], first, atol=1e-9)
@@ -163,7 +163,7 @@ def test_a_free_joint_that_is_said_more_of_stays():
         (free, Joint(name="j", parent="world", child="b"), True),
         (dataclasses.replace(free, damping=1.0), Joint(name="j", parent="world", child="a"), True),
     ):
-        model = joined(Model(bodies=bodies, joints=(joint, hang)), new)
+        model = add_joint(Model(bodies=bodies, joints=(joint, hang)), new)
         assert ("f" in [each.name for each in model.joints]) == stays
 
 
@@ -172,21 +172,21 @@ def test_a_spring_between_two_clicked_frames_is_slack_and_one_undo_step(blocks):
     run(blocks, "add.spring_damper")
     assert blocks.view.gestures.tool.id == "connect"
     blocks.click(*at(blocks, "hook"))
-    assert [pick.name for pick in asking(blocks.view).picks] == ["hook"]
+    assert [pick.name for pick in connection_in_progress(blocks.view).picks] == ["hook"]
     blocks.click(*at(blocks, "eye"))
     (force,) = session.model.forces
     assert (force.kind, force.a, force.b) == ("line", "hook", "eye")
     assert force.rest == pytest.approx(1.0)
     assert force.stiffness > 0
     assert force.damping > 0
-    assert session.selection == Ref("forces", force.name)
+    assert session.selection == ElementRef("forces", force.name)
     assert blocks.view.gestures.tool.id == "select"
     session.undo()
     assert session.model.forces == ()
 
 
 def test_the_selection_counts_as_the_first_point(blocks):
-    blocks.session.select(Ref("frames", "eye"))
+    blocks.session.select(ElementRef("frames", "eye"))
     run(blocks, "add.rod")
     blocks.click(*at(blocks, "hook"))
     (rod,) = blocks.session.model.constraints
@@ -206,7 +206,7 @@ def test_a_click_on_a_body_makes_a_frame_at_that_point(blocks):
     (force,) = session.model.forces
     frame = next(frame for frame in session.model.frames if frame.name == force.b)
     assert frame.parent == "right"
-    assert pick_of(session, frame.name).place == pytest.approx(tuple(place.position), abs=1e-4)
+    assert pick_origin(session, frame.name).place == pytest.approx(tuple(place.position), abs=1e-4)
     session.undo()
     assert len(session.model.frames) == 2  # the frame went along
 
@@ -224,7 +224,7 @@ def test_a_joint_is_pointed_at_by_its_body(blocks):
     blocks.session.apply("Delete", lambda model: edits.remove(model, "drivers", name))
     blocks.session.preview_coordinates({"turn": np.radians(30.0)})
     blocks.session.commit("Move")
-    assert CONNECTIONS["driver"].build(blocks.session, (Pick("turn", what="joint"),))
+    assert CONNECTIONS["driver"].build_element(blocks.session, (PickedItem("turn", what="joint"),))
     assert blocks.session.model.drivers[0].function == "30 deg + t"
 
 
@@ -232,7 +232,7 @@ def test_a_gear_keeps_both_joints_where_they_are(blocks):
     session = blocks.session
     session.preview_coordinates({"l": 0.1, "r": 0.05})
     session.commit("Slide")
-    session.select(Ref("joints", "l"))
+    session.select(ElementRef("joints", "l"))
     run(blocks, "add.gear")
     blocks.click(*at(blocks, "right"))
     (gear,) = session.model.constraints
@@ -243,7 +243,9 @@ def test_a_gear_keeps_both_joints_where_they_are(blocks):
 
 def test_a_sensor_is_held_at_what_it_measures(blocks):
     session = blocks.session
-    session.apply("Add", lambda m: edits.add(m, Sensor(name="gap", a="hook", b="eye")), select=Ref("sensors", "gap"))
+    session.apply(
+        "Add", lambda m: edits.add(m, Sensor(name="gap", a="hook", b="eye")), select=ElementRef("sensors", "gap")
+    )
     run(blocks, "add.hold")
     (constraint,) = session.model.constraints
     assert (constraint.sensor, constraint.value) == ("gap", pytest.approx(1.0))
@@ -266,7 +268,7 @@ def test_the_tool_asks_what_stands_between_two_points(blocks):
     blocks.move(*at(blocks, "eye"))
     assert "1.0000" in blocks.view.annotations.lines[0].text
     blocks.click(*at(blocks, "eye"))
-    menu = asking(blocks.view).menu
+    menu = connection_in_progress(blocks.view).menu
     assert menu.isVisible()
     next(action for action in menu.actions() if action.text() == "Distance between two points").trigger()
     menu.hide()
@@ -280,13 +282,13 @@ def test_after_the_menu_was_closed_the_next_click_is_a_first_point(blocks):
     blocks.wait(lambda: blocks.view.gestures.tool.id == "connect")
     blocks.click(*at(blocks, "hook"))
     blocks.click(*at(blocks, "eye"))
-    menu = asking(blocks.view).menu
+    menu = connection_in_progress(blocks.view).menu
     QTest.keyClick(menu, Qt.Key.Key_Escape)
-    blocks.wait(lambda: asking(blocks.view).picks == ())
+    blocks.wait(lambda: connection_in_progress(blocks.view).picks == ())
     assert blocks.view.annotations.points == ()
     blocks.click(*at(blocks, "eye"))
     blocks.click(*at(blocks, "hook"))
-    menu = asking(blocks.view).menu
+    menu = connection_in_progress(blocks.view).menu
     next(action for action in menu.actions() if action.text() == "Distance between two points").trigger()
     menu.hide()
     (sensor,) = blocks.session.model.sensors
@@ -295,9 +297,11 @@ def test_after_the_menu_was_closed_the_next_click_is_a_first_point(blocks):
 
 def test_an_angle_is_measured_about_the_axis_of_the_joint_there(bench):
     session = bench.session
-    session.start(bars((0.0, 1.0, 0.0)))
+    session.start_document(bars((0.0, 1.0, 0.0)))
     session.pose("Bend", np.array([0.4, -1.5, -1.4]))
-    assert CONNECTIONS["sensor_angle"].build(session, (pick_of(session, "crank"), pick_of(session, "coupler")))
+    assert CONNECTIONS["sensor_angle"].build_element(
+        session, (pick_origin(session, "crank"), pick_origin(session, "coupler"))
+    )
     (sensor,) = session.model.sensors
     assert sensor.axis == pytest.approx((0.0, 1.0, 0.0), abs=1e-9)
     assert session.mech.sensor(session.q, np.zeros(3), sensor.name)[0] == pytest.approx(-1.5)
@@ -373,7 +377,7 @@ def test_a_four_bar_is_closed_by_two_clicks_and_stays_as_it_was_built(bench, axi
 
 def test_deleting_a_joint_leaves_its_body_where_it_is(bench):
     session = bench.session
-    session.start(bars())
+    session.start_document(bars())
     session.pose("Bend", np.array([1.7, -1.5, -1.4]))
     before = dict(zip(session.mech.frame_names, session.mech.poses(session.q), strict=True))
     session.apply("Delete", lambda model: edits.remove(model, "joints", "j1"))
@@ -405,12 +409,12 @@ def test_the_same_point_twice_is_refused_with_words(blocks):
 @pytest.mark.parametrize("kind", [name for name in CONNECTIONS if name.startswith("sensor_")])
 def test_every_sensor_can_be_added_to_what_is_selected(blocks, kind):
     each = CONNECTIONS[kind]
-    picks = tuple(pick_of(blocks.session, name) for name in ("hook", "eye"))[: len(each.wants)]
+    picks = tuple(pick_origin(blocks.session, name) for name in ("hook", "eye"))[: len(each.wants)]
     if each.wants == ("joint",):
-        blocks.session.select(Ref("joints", "turn"))
+        blocks.session.select(ElementRef("joints", "turn"))
         run(blocks, f"add.{kind}")
     else:
-        assert each.build(blocks.session, picks)
+        assert each.build_element(blocks.session, picks)
     (sensor,) = blocks.session.model.sensors
     assert f"sensor_{sensor.kind}" == kind
 
@@ -419,8 +423,8 @@ def test_a_machine_of_a_file_becomes_a_part(blocks, tmp_path):
     part = Model(name="part", bodies=(Body(name="plate", **SOLID),))
     path = tmp_path / "small part.kst"
     path.write_text(dumps(part, "kst"), encoding="utf-8")
-    blocks.session.select(Ref("frames", "hook"))
-    assert bring_assembly(blocks.session, str(path))
+    blocks.session.select(ElementRef("frames", "hook"))
+    assert insert_assembly(blocks.session, str(path))
     (assembly,) = blocks.session.model.assemblies
     assert (assembly.name, assembly.parent) == ("small_part", "hook")
     assert "small_part.plate" in blocks.session.mech.frame_names
@@ -435,7 +439,7 @@ def test_the_same_machine_again_stands_beside_the_first(bench, tmp_path):
     assert bench.window.start_page.isVisible()
     for _ in range(3):
         bench.session.select(None)
-        assert bring_assembly(bench.session, str(path))
+        assert insert_assembly(bench.session, str(path))
     assert not bench.window.start_page.isVisible()  # there is something now
     places = [each.pose.position for each in bench.session.model.assemblies]
     assert places[0] == (0.0, 0.0, 0.0)
@@ -444,16 +448,16 @@ def test_the_same_machine_again_stands_beside_the_first(bench, tmp_path):
 
 
 def test_an_old_error_goes_with_a_new_model(bench):
-    bench.window.messages.tell("error", "Something is wrong there.")
-    bench.window.files.new()
+    bench.window.messages.show_message("error", "Something is wrong there.")
+    bench.window.files.new_model()
     assert bench.window.messages.isHidden()
 
 
 def test_defaults_come_from_the_machine(blocks):
     session = blocks.session
-    assert total_mass(session) == pytest.approx(6.0)
-    picks = pick_of(session, "hook"), pick_of(session, "eye")
-    about = surroundings(session, picks)
+    assert known_total_mass(session) == pytest.approx(6.0)
+    picks = pick_origin(session, "hook"), pick_origin(session, "eye")
+    about = measure_surroundings(session, picks)
     assert about.distance == pytest.approx(1.0)
     assert about.stiffness() == pytest.approx(6.0 * 9.81 / 0.1, rel=0.1)  # one digit of m g / (10 % of the length)
     c = about.damping(600.0)
@@ -461,13 +465,13 @@ def test_defaults_come_from_the_machine(blocks):
 
 
 def test_the_handle_of_a_free_body_points_at_that_body(bench):
-    from app.document.session import Ref
-    from app.tools.candidates import body_of
+    from app.document.session import ElementRef
+    from app.tools.candidates import body_of_element
 
     bench.session.apply("Add body", lambda model: edits.free_body(model)[0])
     (free,) = bench.session.mech.implicit_joints
-    assert body_of(bench.view, Ref("joints", free.name)) == free.child
-    assert body_of(bench.view, Ref("joints", "gone")) is None
+    assert body_of_element(bench.view, ElementRef("joints", free.name)) == free.child
+    assert body_of_element(bench.view, ElementRef("joints", "gone")) is None
 
 
 def test_two_points_of_a_joint_are_brought_together_by_enter(blocks):
@@ -476,8 +480,8 @@ def test_two_points_of_a_joint_are_brought_together_by_enter(blocks):
     run(blocks, "add.joint_spherical")
     blocks.click(*at(blocks, "hook"))
     blocks.click(*at(blocks, "eye"))
-    blocks.wait(lambda: asking(blocks.view).bar is not None)
-    bar = asking(blocks.view).bar
+    blocks.wait(lambda: connection_in_progress(blocks.view).bar is not None)
+    bar = connection_in_progress(blocks.view).bar
     titles = [action.text() for action in bar.menu.actions()]
     assert [title.split()[0] for title in titles] == ["Assemble:", "Join", "Leave"]
     assert not bar.menu.actions()[0].isEnabled()
@@ -494,12 +498,12 @@ def test_the_question_what_to_do_with_two_points_ends_with_the_machine_it_is_of(
     run(blocks, "add.joint_spherical")
     blocks.click(*at(blocks, "hook"))
     blocks.click(*at(blocks, "eye"))
-    blocks.wait(lambda: asking(blocks.view).bar is not None)
-    menu = asking(blocks.view).bar.menu
-    blocks.session.start(other)
+    blocks.wait(lambda: connection_in_progress(blocks.view).bar is not None)
+    menu = connection_in_progress(blocks.view).bar.menu
+    blocks.session.start_document(other)
     blocks.wait(lambda: not menu.isVisible() and "connect" not in blocks.view.scene.overlays._ghosts.sources)
-    assert asking(blocks.view).bar is None
-    assert not asking(blocks.view).picks
+    assert connection_in_progress(blocks.view).bar is None
+    assert not connection_in_progress(blocks.view).picks
 
 
 def free_part(blocks):
@@ -532,10 +536,10 @@ def test_without_an_answer_the_second_point_is_asked_for_again(blocks):
     run(blocks, "add.joint_revolute")
     blocks.click(*at(blocks, "hook"))
     blocks.click(*at(blocks, "eye"))
-    blocks.wait(lambda: asking(blocks.view).bar is not None)
-    asking(blocks.view).bar.menu.close()
-    blocks.wait(lambda: asking(blocks.view).bar is None)
-    assert [pick.name for pick in asking(blocks.view).picks] == ["hook"]
+    blocks.wait(lambda: connection_in_progress(blocks.view).bar is not None)
+    connection_in_progress(blocks.view).bar.menu.close()
+    blocks.wait(lambda: connection_in_progress(blocks.view).bar is None)
+    assert [pick.name for pick in connection_in_progress(blocks.view).picks] == ["hook"]
     assert len(blocks.session.model.joints) == 3
 
 
@@ -557,17 +561,17 @@ def test_letters_say_how_the_axis_lies_that_is_shown_before_the_click(blocks):
 def test_a_joint_left_apart_is_marked_with_how_far_and_how_it_closes(blocks):
     """The gap is that of the two points, 1 m; closed by the command, the free part comes and the block stays."""
     session, name = blocks.session, free_part(blocks)
-    assert not table()["edit.close_joints"].when(blocks.window)
+    assert not command_table()["edit.close_joints"].when(blocks.window)
     run(blocks, "add.joint_spherical")
     blocks.click(*at(blocks, "hook"))
     blocks.click(*at(blocks, name))
-    apart = np.linalg.norm(np.subtract(pick_of(session, "hook").place, pick_of(session, name).place))
+    apart = np.linalg.norm(np.subtract(pick_origin(session, "hook").place, pick_origin(session, name).place))
     answer(blocks, "Leave apart")
     joint = session.model.joints[-1].name
     (mark,) = blocks.view.annotations.open
     assert f"{joint} is open: {blocks.window.settings.shown(apart, 'length')}" in mark.text
     assert "Close open joints" in mark.text
-    np.testing.assert_allclose(mark.start, pick_of(session, "hook").place, atol=1e-6)
+    np.testing.assert_allclose(mark.start, pick_origin(session, "hook").place, atol=1e-6)
     before = session.mech.frame(session.q, "left")
     run(blocks, "edit.close_joints")
     assert blocks.view.annotations.open == ()

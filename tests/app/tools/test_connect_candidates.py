@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.document.session import Ref
-from app.tools.connect import asking
+from app.document.session import ElementRef
+from app.tools.connect import connection_in_progress
 from core.model import Body, Box, Cylinder, Inertia, Joint, Model, Pipe, Pose
 from core.model.edits import edits
 
@@ -28,9 +28,9 @@ def machine(*shapes):
 
 
 def begin(bench, model, view="iso"):
-    bench.session.start(model)
+    bench.session.start_document(model)
     bench.view.viewpoint.look_from(view)
-    bench.view.viewpoint.set_ortho(True)
+    bench.view.viewpoint.set_parallel(True)
     bench.view.viewpoint.fit_next_picture()
     bench.draw()
     press(bench, Qt.Key.Key_C)
@@ -65,12 +65,12 @@ def axis(bench):
 def test_a_letter_first_says_which_joint_and_no_menu_asks_for_it(bench):
     begin(bench, machine(Box(), Box()))
     press(bench, Qt.Key.Key_S)
-    assert asking(bench.view).connection.joint == "spherical"
+    assert connection_in_progress(bench.view).connection.joint == "spherical"
     bench.click(*seen(bench, "part0", 0, 0, 0.05))
     bench.click(*seen(bench, "part1", 0, 0, 0.05))
-    bench.wait(lambda: asking(bench.view).bar is not None)
-    assert asking(bench.view).menu is None
-    QTest.keyClick(asking(bench.view).bar.menu, Qt.Key.Key_Return)
+    bench.wait(lambda: connection_in_progress(bench.view).bar is not None)
+    assert connection_in_progress(bench.view).menu is None
+    QTest.keyClick(connection_in_progress(bench.view).bar.menu, Qt.Key.Key_Return)
     bench.wait(lambda: bench.view.gestures.tool.id == "select")
     assert bench.session.model.joints[-1].kind == "spherical"
 
@@ -90,7 +90,7 @@ def test_the_joint_is_drawn_before_the_click_as_its_kind_moves(bench):
 def test_the_letters_are_those_of_connect_only(bench):
     begin(bench, machine(Box()))
     press(bench, Qt.Key.Key_W)
-    assert asking(bench.view).connection.joint == "fixed"
+    assert connection_in_progress(bench.view).connection.joint == "fixed"
     press(bench, Qt.Key.Key_Escape)
     bench.wait(lambda: bench.view.gestures.tool.id == "select")
     press(bench, Qt.Key.Key_W)
@@ -105,12 +105,12 @@ def test_tab_goes_through_what_is_under_the_pointer_and_back_to_the_first(bench)
     press(bench, Qt.Key.Key_Tab)
     np.testing.assert_allclose(meant(bench, "part0"), (0.0, 0.0, 0.2), atol=1e-6)
     assert axis(bench)[1] == "face"
-    for _ in range(asking(bench.view).several - 1):
+    for _ in range(connection_in_progress(bench.view).several - 1):
         press(bench, Qt.Key.Key_Tab)
     np.testing.assert_allclose(meant(bench, "part0"), (0.07, 0.09, 0.2), atol=2e-3)
     press(bench, Qt.Key.Key_Tab)
     bench.click(*pixel)
-    np.testing.assert_allclose(asking(bench.view).picks[0].place, (0.0, 0.0, 0.5), atol=1e-6)
+    np.testing.assert_allclose(connection_in_progress(bench.view).picks[0].place, (0.0, 0.0, 0.5), atol=1e-6)
 
 
 def test_elsewhere_the_likeliest_is_meant_again(bench):
@@ -140,7 +140,7 @@ def test_hole_on_shaft_by_two_clicks_and_enter_whichever_is_clicked_first(bench,
     begin(bench, dataclasses.replace(model, joints=(model.joints[0], turned)))
     press(bench, Qt.Key.Key_Escape)
     bench.wait(lambda: bench.view.gestures.tool.id == "select")
-    bench.session.select(Ref("bodies", "part0"))
+    bench.session.select(ElementRef("bodies", "part0"))
     bench.window.actions_.run("element.ground")
     before = bench.session.mech.frame(bench.session.q, "part0")
     bench.session.select(None)
@@ -153,8 +153,8 @@ def test_hole_on_shaft_by_two_clicks_and_enter_whichever_is_clicked_first(bench,
         bench.move(*seen(bench, f"part{k}", *places[f"part{k}"]))
         assert axis(bench)[1] == ("cylinder", "hole")[k]
         bench.click(*seen(bench, f"part{k}", *places[f"part{k}"]))
-    bench.wait(lambda: asking(bench.view).bar is not None)
-    QTest.keyClick(asking(bench.view).bar.menu, Qt.Key.Key_Return)
+    bench.wait(lambda: connection_in_progress(bench.view).bar is not None)
+    QTest.keyClick(connection_in_progress(bench.view).bar.menu, Qt.Key.Key_Return)
     bench.wait(lambda: bench.view.gestures.tool.id == "select")
     session = bench.session
     np.testing.assert_allclose(session.mech.frame(session.q, "part0"), before, atol=1e-12)
@@ -171,7 +171,7 @@ def test_a_bar_that_turns_about_a_pin_is_hit_where_one_points_not_on_its_axis(be
     bench.move(*seen(bench, "bar", 0.13, 0, 0.012))
     np.testing.assert_allclose(meant(bench, "bar")[[0, 2]], (0.13, 0.012), atol=2e-3)
     way, word = axis(bench)
-    assert word == "as the joint there"
+    assert word == "parallel to the joint there"
     np.testing.assert_allclose(np.abs(way), (0, 1, 0), atol=1e-6)
     press(bench, Qt.Key.Key_Tab)
     np.testing.assert_allclose(meant(bench, "bar")[1:], (0, 0), atol=1e-6)
@@ -187,7 +187,7 @@ def test_a_joint_on_the_body_is_met_exactly_with_its_axis(bench):
     )
     begin(bench, Model(bodies=(link, next_), joints=joints), "front")
     bench.move(*seen(bench, "link", 0.279, 0, 0.002))
-    found = asking(bench.view)
+    found = connection_in_progress(bench.view)
     words = []
     for _ in range(found.several):
         words.append(axis(bench)[1])

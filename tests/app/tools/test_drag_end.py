@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from app.document.session import Ref
+from app.document.session import ElementRef
 from core.design import linkage
 from core.model import Body, Capsule, Joint, Model, Parameter, Pose
-from core.model.edits.lengths import length_of
+from core.model.edits.lengths import current_link_length
 
 
 def pixel(bench, place):
@@ -40,20 +40,20 @@ def chain(far=(0.2, 0, 0), *parameters):
 
 def front(bench):
     bench.view.viewpoint.look_from("front")
-    bench.view.viewpoint.set_ortho(True)
+    bench.view.viewpoint.set_parallel(True)
     bench.view.viewpoint.fit_next_picture()
     bench.draw()
 
 
 def test_a_length_in_numbers_follows_the_pointer_as_one_undo_step(bench):
     bench.session.start(chain())
-    bench.session.select(Ref("bodies", "link"))
+    bench.session.select(ElementRef("bodies", "link"))
     front(bench)
     model = bench.session.model
     drag_to(bench, "B", (0.3, 0.0, 0.0))
-    assert length_of(bench.session.model, "link") == pytest.approx(0.3, abs=2e-3)
+    assert current_link_length(bench.session.model, "link") == pytest.approx(0.3, abs=2e-3)
     (bar,) = bench.session.model.body("link").shapes
-    assert bar.length == pytest.approx(length_of(bench.session.model, "link"))
+    assert bar.length == pytest.approx(current_link_length(bench.session.model, "link"))
     assert bench.session.mech.joint_poses(bench.session.q)["A"][1][:3, 3] == pytest.approx(np.zeros(3), abs=1e-12)
     bench.session.undo()
     assert bench.session.model == model
@@ -61,7 +61,7 @@ def test_a_length_in_numbers_follows_the_pointer_as_one_undo_step(bench):
 
 def test_a_loop_stays_closed_and_the_parameter_takes_the_length(bench, four_bar):
     session = bench.session
-    session.select(Ref("bodies", "rocker"))
+    session.select(ElementRef("bodies", "rocker"))
     front(bench)
     (end,) = bench.view.link_ends.ends
     drag_to(bench, end.joint, end.near + 1.1 * (end.place - end.near))
@@ -74,7 +74,7 @@ def test_a_loop_stays_closed_and_the_parameter_takes_the_length(bench, four_bar)
 def test_a_drag_beyond_what_the_loop_lets_stops_there(bench, four_bar):
     """The coupler ends at the sum of the other three bars, 0.67 m."""
     session = bench.session
-    session.select(Ref("bodies", "coupler"))
+    session.select(ElementRef("bodies", "coupler"))
     front(bench)
     (end,) = bench.view.link_ends.ends
     drag_to(bench, end.joint, end.near + 4.0 * (end.place - end.near))
@@ -84,7 +84,7 @@ def test_a_drag_beyond_what_the_loop_lets_stops_there(bench, four_bar):
 
 def test_escape_leaves_the_length_as_it_was(bench):
     bench.session.start(chain())
-    bench.session.select(Ref("bodies", "link"))
+    bench.session.select(ElementRef("bodies", "link"))
     front(bench)
     model = bench.session.model
     drag_to(bench, "B", (0.3, 0.0, 0.0), release=False)
@@ -96,17 +96,17 @@ def test_escape_leaves_the_length_as_it_was(bench):
 
 def test_no_end_is_shown_that_cannot_be_dragged(bench):
     locked = chain(("l + h", 0, 0), Parameter(name="l", value=0.1), Parameter(name="h", value=0.1))
-    bench.session.start(locked)
-    bench.session.select(Ref("bodies", "link"))
+    bench.session.start_document(locked)
+    bench.session.select(ElementRef("bodies", "link"))
     assert bench.view.link_ends.ends == ()
     assert bench.view.annotations.grips == ()
-    bench.session.start(chain())
-    bench.session.select(Ref("bodies", "link"))
+    bench.session.start_document(chain())
+    bench.session.select(ElementRef("bodies", "link"))
     assert len(bench.view.annotations.grips) == 1
-    bench.view.gestures.choose("connect")
+    bench.view.gestures.choose_tool("connect")
     assert bench.view.annotations.grips == ()
-    bench.view.gestures.choose("select")
-    bench.session.select(Ref("bodies", "next"))
+    bench.view.gestures.choose_tool("select")
+    bench.session.select(ElementRef("bodies", "next"))
     assert bench.view.annotations.grips == ()
 
 
@@ -114,7 +114,7 @@ def test_the_free_end_of_a_drawn_arm_is_dragged(bench):
     session = bench.session
     session.start(linkage.link(Model(name="arm"), [(0, 0), (0.1, 0), (0.4, 0)]))
     bench.view.gestures.choose("select")
-    session.select(Ref("bodies", "link2"))
+    session.select(ElementRef("bodies", "link2"))
     front(bench)
     drag_to(bench, "", (0.5, 0.0, 0.0))
     assert session.model.find("parameters", "l2").value == pytest.approx(0.4, abs=2e-3)

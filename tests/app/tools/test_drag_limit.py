@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from app.document.session import Ref
+from app.document.session import ElementRef
 from core.files import dumps
 from core.model import Body, Inertia, Joint, Limit, Model
 from viz.scene.handles import RING, WEDGE
@@ -20,7 +20,7 @@ def arm(bench, tmp_path):
     path = tmp_path / "arm.kst"
     path.write_text(dumps(Model(name="arm", bodies=(body,), joints=(pin,))), encoding="utf-8")
     bench.open(path)
-    bench.session.select(Ref("joints", "elbow"))
+    bench.session.select(ElementRef("joints", "elbow"))
     bench.draw()
     return bench
 
@@ -29,7 +29,7 @@ def place_at(bench, angle):
     """Pixel on the ring's disc at an angle, in the middle of the stops."""
     scene = bench.view.scene
     (part,) = [each for each in scene.handles.parts if each.joint == "elbow"]
-    spot, scale = scene.handles.spot(part), scene.handles._scales[part]
+    spot, scale = scene.handles.part_position(part), scene.handles._scales[part]
     aside = np.cross(spot.axis, spot.reference)
     point = spot.centre + 0.95 * RING * scale * (np.cos(angle) * spot.reference + np.sin(angle) * aside)
     return tuple(np.array(scene.project(point)) / bench.view.devicePixelRatioF())
@@ -47,7 +47,7 @@ def test_a_stop_follows_the_pointer_and_is_one_edit(arm):
     assert arm.session.model.find("joints", "elbow").limits[0].upper == 1.0  # not before it is let go
     arm.release(*end)
     assert arm.session.model.find("joints", "elbow").limits[0].upper == pytest.approx(1.4, abs=0.03)
-    assert arm.session.undo_label == "Move the upper stop of elbow"
+    assert arm.session.undo_label == "Move the upper limit of elbow"
     arm.session.undo()
     assert arm.session.model.find("joints", "elbow").limits[0].upper == 1.0
 

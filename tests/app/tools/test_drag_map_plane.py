@@ -5,7 +5,7 @@ import pytest
 
 from core.functions import call
 from viz.camera import metres_per_pixel
-from viz.scene.plane_handle import ARROW, PARTS, PlanePlace
+from viz.scene.plane_handle import ARROW, PARTS, PlanePosition
 
 MOVE, ABOUT_U, ABOUT_V = PARTS
 
@@ -56,7 +56,7 @@ def test_the_arrow_moves_the_plane_along_its_normal(sliced):
 def test_a_turned_plane_is_asked_for_by_its_normal(sliced):
     before, handle = sliced.view.maps.shown.result.map, sliced.view.scene.plane_handle
     place = handle.place.moved(ABOUT_U, np.radians(25.0))
-    sliced.view.maps.ask_in(place)
+    sliced.view.maps.request_in_plane(place)
     found = waits_for_another(sliced, before)
     normal = place.frame[:, 2]
     assert (found.points - place.centre) @ normal == pytest.approx(np.zeros(len(found.points)), abs=1e-5)
@@ -74,9 +74,9 @@ def test_escape_leaves_the_map_as_it_was(sliced):
     x, y = tip(sliced)
     from PySide6.QtCore import QPointF
 
-    gesture = drag_map_plane(sliced.view, MOVE, sliced.view.pointer(QPointF(x, y)))
+    gesture = drag_map_plane(sliced.view, MOVE, sliced.view.to_pointer(QPointF(x, y)))
     next(gesture)
-    gesture.send(sliced.view.pointer(QPointF(x + 40.0, y + 30.0)))
+    gesture.send(sliced.view.to_pointer(QPointF(x + 40.0, y + 30.0)))
     assert not np.allclose(scene.plane_handle.place.centre, centre)
     gesture.close()
     assert scene.plane_handle.place.centre == pytest.approx(centre)
@@ -94,11 +94,11 @@ def test_a_map_of_all_has_no_handle(bench):
 
 
 def test_parts_turn_about_their_own_axis():
-    place = PlanePlace(np.array([0.1, 0.2, 0.3]), np.eye(3)[:2], 0.5)
+    place = PlanePosition(np.array([0.1, 0.2, 0.3]), np.eye(3)[:2], 0.5)
     for part, axis in ((ABOUT_U, 0), (ABOUT_V, 1)):
-        turned = place.moved(part, 0.4)
+        turned = place.moved_by(part, 0.4)
         c, s = np.cos(0.4), np.sin(0.4)
         wanted = np.array([0.0, -s, c]) if axis == 0 else np.array([s, 0.0, c])  # Rx(0.4) z, Ry(0.4) z
-        assert turned.frame[:, 2] == pytest.approx(wanted, abs=1e-15)
+        assert turned.axes_and_normal[:, 2] == pytest.approx(wanted, abs=1e-15)
         assert turned.centre == pytest.approx(place.centre)
-    assert place.moved(MOVE, 0.25).centre == pytest.approx([0.1, 0.2, 0.55])
+    assert place.moved_by(MOVE, 0.25).centre == pytest.approx([0.1, 0.2, 0.55])

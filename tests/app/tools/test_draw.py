@@ -10,9 +10,9 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from app.document.session import Ref
-from app.tools.draw.snapping import Aim, grid_step, snapped
-from app.tools.draw.tool import hand_of
+from app.document.session import ElementRef
+from app.tools.draw.snapping import SnapQuery, find_snap, grid_step
+from app.tools.draw.tool import draw_controller
 from benchmarks.watch import piece
 from core.design import linkage
 from core.mechanism import Mechanism
@@ -30,7 +30,7 @@ class Pen:
 
     @property
     def hand(self):
-        return hand_of(self.bench.view)
+        return draw_controller(self.bench.view)
 
     @property
     def model(self):
@@ -38,7 +38,7 @@ class Pen:
 
     def pixel(self, u, v):
         x, y, z = self.hand.drawing.world_point((u, v)).tolist()
-        place = self.bench.view.annotations.pixel((x, y, z))
+        place = self.bench.view.annotations.to_screen((x, y, z))
         return round(place.x()), round(place.y())
 
     def key(self, key):
@@ -71,18 +71,20 @@ class Pen:
 
     def tag(self, kind, name):
         """Click a dimension."""
-        from app.tools.draw.tool import _known
+        from app.tools.draw.tool import _controller_and_painter
 
         self.aim(-0.2, -0.1)
         self.bench.view.annotations.repaint()
-        box = next(tag.box for tag in _known(self.bench.view)[1].tags if (tag.kind, tag.name) == (kind, name))
+        box = next(
+            tag.box for tag in _controller_and_painter(self.bench.view)[1].tags if (tag.kind, tag.name) == (kind, name)
+        )
         self.press_at(round(box.center().x()), round(box.center().y()))
 
     def motor(self):
         """Click the chip that appears."""
-        from app.tools.draw.tool import _known
+        from app.tools.draw.tool import _controller_and_painter
 
-        tags = _known(self.bench.view)[1]
+        tags = _controller_and_painter(self.bench.view)[1]
 
         def chip():
             self.bench.view.annotations.repaint()
@@ -193,9 +195,9 @@ def test_a_slider_crank_with_motor_takes_five_clicks_and_three_keys(pen):
 
 
 def bar_class():
-    from app.tools.draw.bar import DrawBar
+    from app.tools.draw.bar import DrawOptionBar
 
-    return DrawBar
+    return DrawOptionBar
 
 
 def test_a_quick_return_with_motor_takes_seven_clicks_and_four_keys(pen):
@@ -311,7 +313,7 @@ def test_a_first_click_commits_nothing_and_escape_drops_it(pen):
     assert pen.bench.view.gestures.tool.id == "draw"
     QTest.keyClick(pen.bench.view, Qt.Key.Key_Escape)
     assert pen.bench.view.gestures.tool.id == "select"
-    assert not pen.bench.view.scene.working_plane.shown
+    assert not pen.bench.view.scene.working_plane.is_visible
 
 
 def test_what_cannot_close_is_told_in_the_field_and_nothing_is_changed(pen):
@@ -384,12 +386,12 @@ def test_the_machine_follows_a_pin_while_it_is_dragged_and_esc_takes_it_back(pen
     pen.bench.press(*start)
     pen.bench.move(*np.add(start, (9, -9)))
     pen.bench.move(*end)
-    assert session.previewing
+    assert session.has_preview
     assert pen.hand.drawing.pin("C").point == pytest.approx((0.24, 0.18), abs=1e-9)
     assert np.max(np.abs(session.mech.constraint_residual(session.q, p=session.p))) < 1e-9
     assert pen.model is model
     QTest.keyClick(pen.bench.view, Qt.Key.Key_Escape)
-    assert not session.previewing
+    assert not session.has_preview
     assert pen.hand.drawing.pin("C").point == pytest.approx((0.2, 0.14), abs=1e-9)
     pen.bench.release(*end)
     assert pen.model is model
@@ -420,12 +422,12 @@ def test_m_is_told_before_the_click_that_closes_and_red_for_a_structure(pen):
     pen.draw()
     for point in ((0.0, 0.0), (0.04, 0.08), (0.2, 0.14)):
         pen.click(*point)
-    pen.bench.wait(lambda: pen.hand.freedoms is not None)
-    assert pen.hand.freedoms.degrees == 2
+    pen.bench.wait(lambda: pen.hand.mobility is not None)
+    assert pen.hand.mobility.degrees == 2
     pen.key("g")
     pen.aim(0.2, 0.14)
-    pen.bench.wait(lambda: pen.hand.coming is not None)
-    assert pen.hand.coming.degrees == 0  # both links and the ground are a triangle
+    pen.bench.wait(lambda: pen.hand.mobility_after_click is not None)
+    assert pen.hand.mobility_after_click.degrees == 0  # both links and the ground are a triangle
 
 
 def test_letters_mean_sub_tools_only_in_draw(pen):
@@ -450,10 +452,10 @@ def test_tab_takes_the_next_plane_and_links_lie_in_it(pen):
 
 
 def test_an_offset_plane_is_a_frame_and_links_stand_on_it(pen):
-    from app.tools.draw.bar import DrawBar
+    from app.tools.draw.bar import DrawOptionBar
 
     pen.draw()
-    pen.bench.window.findChild(DrawBar).more.menu().actions()[0].trigger()
+    pen.bench.window.findChild(DrawOptionBar).more.menu().actions()[0].trigger()
     pen.hand.field.line.selectAll()
     pen.type("0.05 m")
     pen.key(Qt.Key.Key_Return)
@@ -498,13 +500,13 @@ def test_length_and_angle_are_typed_in_the_bar_while_a_link_is_drawn(pen):
 def test_the_first_pin_can_be_typed(pen, text, place):
     """Digits are not the shortcuts of the standard views while a link is drawn, and "0,0" is a point, no length."""
     pen.draw()
-    view = pen.bench.view.viewpoint.goal
+    view = pen.bench.view.viewpoint.target_view
     pen.aim(0.03, 0.02)
     pen.type(text)
     assert pen.hand.field.isVisible()
     assert pen.hand.field.line.text() == text
     pen.key(Qt.Key.Key_Return)
-    assert pen.bench.view.viewpoint.goal == view
+    assert pen.bench.view.viewpoint.target_view == view
     if place is None:
         assert "two coordinates" in pen.hand.field.problem.text()
         assert not pen.hand.chain
@@ -519,7 +521,7 @@ def test_the_first_pin_can_be_typed(pen, text, place):
 
 def test_a_plane_through_the_selected_joint_is_taken_from_the_menu(pen):
     four_bar(pen)
-    pen.bench.session.select(Ref("joints", "D"))
+    pen.bench.session.select(ElementRef("joints", "D"))
     menu = pen.bench.window.findChild(bar_class()).more.menu()
     menu.aboutToShow.emit()
     action = next(each for each in menu.actions() if each.text() == "Through the selected joint")
@@ -530,7 +532,7 @@ def test_a_plane_through_the_selected_joint_is_taken_from_the_menu(pen):
 
 
 def test_sub_tools_are_in_the_palette(pen):
-    pen.bench.window.run("draw.prismatic")
+    pen.bench.window.run_command("draw.prismatic")
     assert (pen.bench.view.gestures.tool.id, pen.hand.sub.key) == ("draw", "s")
 
 
@@ -538,10 +540,10 @@ def test_sub_tools_are_in_the_palette(pen):
 
 
 def tags_of(pen):
-    from app.tools.draw.tool import _known
+    from app.tools.draw.tool import _controller_and_painter
 
     pen.bench.view.annotations.repaint()
-    return _known(pen.bench.view)[1].tags
+    return _controller_and_painter(pen.bench.view)[1].tags
 
 
 def test_a_dimension_that_undo_took_away_is_not_clicked(pen):
@@ -562,14 +564,14 @@ def test_the_forecast_goes_with_the_click_that_makes_it_true(pen):
         pen.click(*point)
     pen.key("g")
     pen.aim(0.2, 0.14)
-    pen.bench.wait(lambda: pen.hand.coming is not None)
+    pen.bench.wait(lambda: pen.hand.mobility_after_click is not None)
     pen.click(0.2, 0.14)
     pump(lambda: False, 0.5)
-    assert pen.hand.coming is None  # not what the same click would do once more
+    assert pen.hand.mobility_after_click is None  # not what the same click would do once more
     pen.aim(-0.1, -0.1)
     pen.aim(0.2, 0.14)
-    pen.bench.wait(lambda: pen.hand.coming is not None)
-    assert pen.hand.coming.degrees == 2  # it would release the pin again
+    pen.bench.wait(lambda: pen.hand.mobility_after_click is not None)
+    assert pen.hand.mobility_after_click.degrees == 2  # it would release the pin again
 
 
 def test_two_links_in_line_are_told_as_a_dead_position(pen):
@@ -580,12 +582,12 @@ def test_two_links_in_line_are_told_as_a_dead_position(pen):
     pen.click(0.08, 0.06)
     pen.double(0.2, 0.06)
     pump(lambda: False, 0.3)
-    assert pen.hand.dead_pins == ("C",)
+    assert pen.hand.pins_at_dead_point == ("C",)
     pen.bench.wait(lambda: pen.hand.freedoms is not None)
     bar = pen.bench.window.findChild(bar_class())
     assert "dead position at C" in bar.freedoms.text()
     pen.bench.session.undo()
-    assert not pen.hand.dead_pins
+    assert not pen.hand.pins_at_dead_point
 
 
 def test_dimensions_of_short_links_stand_apart_and_can_be_clicked(pen):
@@ -617,26 +619,26 @@ def test_fitting_takes_in_what_is_written_beside_the_machine(pen):
 
 def test_who_leaves_sees_the_same_and_the_length_of_what_is_selected(pen):
     four_bar(pen)
-    view = pen.bench.view.viewpoint.goal
+    view = pen.bench.view.viewpoint.target_view
     QTest.keyClick(pen.bench.view, Qt.Key.Key_Escape)
     pen.bench.draw()
     assert pen.bench.view.gestures.tool.id == "select"
-    assert pen.bench.view.viewpoint.goal == view
+    assert pen.bench.view.viewpoint.target_view == view
 
     def picture():
         return pen.bench.view.annotations.grab().toImage()
 
     bare = picture()
-    pen.bench.session.select(Ref("bodies", "link2"))
+    pen.bench.session.select(ElementRef("bodies", "link2"))
     pen.bench.draw()
     with_length = picture()
-    pen.bench.window.settings.set_flag("dimensions", False)
+    pen.bench.window.settings.set_view_flag("dimensions", False)
     pen.bench.draw()
     assert with_length != picture()
     pen.bench.session.select(None)
     pen.bench.draw()
     assert bare == picture()
-    pen.bench.window.settings.set_flag("dimensions", True)
+    pen.bench.window.settings.set_view_flag("dimensions", True)
 
 
 def test_an_example_that_opens_over_a_chain_ends_it(pen):
@@ -661,7 +663,7 @@ def test_a_direction_that_passes_a_free_end_is_met_and_the_end_from_near_by():
     drawing = linkage.Drawing(model, linkage.XZ)
     for beside, word in ((8.0, "vertical"), (3.0, "end of link1")):
         start = 0.1 + 1e-3 * beside, 0.0
-        found = snapped(drawing, Aim((start[0], 0.1), 1e-3, start=start))
+        found = find_snap(drawing, SnapQuery((start[0], 0.1), 1e-3, start=start))
         assert found.word.startswith(word)
 
 
@@ -690,13 +692,13 @@ def test_lines_and_circles_of_links_are_met_where_they_cross():
     model = linkage.link(Model(), [(0.0, 0.0), (0.03, 0.03)])
     drawing = linkage.Drawing(model, linkage.XZ)
     start, radius = (0.3, 0.05), math.hypot(0.03, 0.03)
-    found = snapped(drawing, Aim((0.053, 0.048), 1e-3, start=start))
+    found = find_snap(drawing, SnapQuery((0.053, 0.048), 1e-3, start=start))
     assert found.point == pytest.approx((0.05, 0.05), abs=1e-12)
-    assert found.word == "horizontal, line of link1"
+    assert found.word == "horizontal, in line with link1"
     start = 0.3, 0.02
-    found = snapped(drawing, Aim((0.040, 0.022), 1e-3, start=start))
+    found = find_snap(drawing, SnapQuery((0.040, 0.022), 1e-3, start=start))
     assert found.point == pytest.approx((math.sqrt(radius**2 - 0.02**2), 0.02), abs=1e-12)
-    assert found.word == "horizontal, circle of link1"
+    assert found.word == "horizontal, on the circle of link1"
 
 
 def test_arrow_keys_move_the_pin_under_the_pointer_by_steps_of_the_grid(pen):
@@ -723,7 +725,7 @@ def test_what_is_not_in_the_plane_stands_back_while_one_draws(pen):
         bodies=(*model.bodies, wheel),
         joints=(*model.joints, Joint(name="W", parent="world", child="wheel", axis=(1.0, 0.0, 0.0))),
     )
-    pen.bench.session.start(model)
+    pen.bench.session.start_document(model)
     scene = pen.bench.view.scene
 
     def opacities():
@@ -786,20 +788,20 @@ def test_the_preview_of_thirty_links_takes_no_turn_above_33_ms_and_a_click_none_
 
 
 def test_while_the_link_of_a_slot_is_pointed_at_no_length_is_told(pen, monkeypatch):
-    from app.tools.draw.figure import Figure
+    from app.tools.draw.figure import DrawPainter
 
     pen.draw()
     for start, end in (((0.0, 0.0), (0.04, 0.06)), ((0.0, -0.12), (0.06, 0.14))):
         pen.click(*start)
         pen.click(*end)
         pen.key(Qt.Key.Key_Return)
-    said, word = [], Figure._word
+    said, word = [], DrawPainter._paint_label
 
     def heard(figure, painter, text, *rest):
         said.append(text)
         return word(figure, painter, text, *rest)
 
-    monkeypatch.setattr(Figure, "_word", heard)
+    monkeypatch.setattr(DrawPainter, "_paint_label", heard)
     pen.key("n")
     pen.click(0.04, 0.06)
     pen.aim(0.02, -0.03)

@@ -5,8 +5,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.tools.draw.bar import NO_FACE, OnFace
-from app.tools.draw.tool import hand_of
+from app.tools.draw.bar import NO_FACE, FacePlaneSubTool
+from app.tools.draw.tool import draw_controller
 from core.mechanism import Mechanism
 from core.model import Body, Box, Cylinder, Inertia, Joint, Mesh, Model, Pose
 from core.model.edits import edits
@@ -72,7 +72,7 @@ def pixel(bench, local):
 
 def click_in_plane(bench, point):
     """Move to a point of the working plane and click."""
-    x, y, z = hand_of(bench.view).drawing.world_point(point).tolist()
+    x, y, z = draw_controller(bench.view).drawing.world_point(point).tolist()
     place = bench.view.annotations.pixel((x, y, z))
     bench.move(place.x(), place.y())
     bench.click(place.x(), place.y())
@@ -91,7 +91,7 @@ def test_the_plane_lies_in_the_face_that_is_clicked_and_what_is_drawn_stands_on_
     part, shape, at, middle, normal, first
 ):
     bench = part(shape)
-    hand = hand_of(bench.view)
+    hand = draw_controller(bench.view)
     before = bench.session.model
     bench.move(*pixel(bench, at))
     assert bench.view.annotations.value == "face of part"
@@ -130,12 +130,12 @@ def test_a_face_is_chosen_before_the_tool(part):
     bench.view.viewpoint.look_from("iso")
     bench.view.viewpoint.fit_next_picture()
     bench.draw()
-    hand = hand_of(bench.view)
+    hand = draw_controller(bench.view)
     bench.move(3.0, 3.0)
     bench.window.run("draw.on_this_face")
     assert bench.session.model.frames == ()
     assert bench.messages("hint")[-1] == NO_FACE
-    assert isinstance(hand.sub, OnFace)
+    assert isinstance(hand.sub, FacePlaneSubTool)
     bench.window.run("tool.select")
     bench.view.viewpoint.look_from("iso")
     bench.view.viewpoint.fit_next_picture()
@@ -153,7 +153,7 @@ def test_a_face_is_chosen_before_the_tool(part):
 
 def test_where_there_is_no_flat_face_none_is_taken_and_escape_leads_back(part):
     bench = part(Cylinder(radius=0.1, length=0.2))
-    hand = hand_of(bench.view)
+    hand = draw_controller(bench.view)
     before, side = hand.plane, pixel(bench, (0.07, -0.07, 0.0))
     bench.move(*side)
     assert not bench.view.annotations.lines
@@ -180,7 +180,7 @@ def test_the_same_face_again_takes_the_frame_that_is_there(part):
 def test_a_body_that_is_deleted_while_one_draws_on_it_takes_its_plane_along(part):
     """What stood on it goes with it, drawing goes on in a plane that is there, and undo brings all back."""
     bench = part(Box(size=(0.1, 0.3, 0.06)))
-    hand = hand_of(bench.view)
+    hand = draw_controller(bench.view)
     at = (0.02, 0.05, 0.03)
     bench.move(*pixel(bench, at))
     bench.click(*pixel(bench, at))

@@ -87,11 +87,11 @@ def test_a_slider_asks_for_a_direction_once_its_place_is_known(pen):
 
 def test_sub_tools_have_their_names_where_there_is_room(pen):
     """Each name and each letter is seen whole; the line of the freedoms is not cut in a wide window."""
-    from app.tools.draw.bar import DrawBar
+    from app.tools.draw.bar import DrawOptionBar
 
     pen.bench.window.resize(1700, 900)
     pen.four_bar()
-    bar = pen.bench.window.findChild(DrawBar)
+    bar = pen.bench.window.findChild(DrawOptionBar)
     pen.bench.wait(lambda: "rocker" in bar.freedoms.text())
     pen.bench.draw()
     assert [button.text() for button in bar.subs.values()] == [
@@ -106,11 +106,11 @@ def test_sub_tools_have_their_names_where_there_is_room(pen):
 
 @pytest.mark.parametrize(("length", "angle", "told"), [("0.1 m", "5 mm", "mm"), ("30 deg", "30", "deg")])
 def test_a_number_in_the_wrong_unit_is_told_and_makes_nothing(pen, length, angle, told):
-    from app.tools.draw.bar import DrawBar
+    from app.tools.draw.bar import DrawOptionBar
 
     pen.bench.window.resize(1700, 900)
     pen.draw()
-    bar = pen.bench.window.findChild(DrawBar)
+    bar = pen.bench.window.findChild(DrawOptionBar)
     pen.click(0.0, 0.0)
     before, hints = pen.model, []
     pen.bench.session.message.connect(lambda severity, text: hints.append((severity, text)))

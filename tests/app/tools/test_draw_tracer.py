@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.document.session import Ref
+from app.document.session import ElementRef
 from app.tours.four_bar import TOUR
 from tests.app.tools.test_draw import Pen, middle
 
@@ -17,7 +17,7 @@ def pen(bench):
 def test_a_point_beside_all_links_belongs_to_the_selected_one(pen):
     pen.four_bar()
     pen.key("p")
-    pen.bench.session.select(Ref("bodies", "link2"))
+    pen.bench.session.select(ElementRef("bodies", "link2"))
     pen.aim(*middle(pen, "link3"))  # the pointer was on another link last
     pen.click(0.1, 0.25)
     assert pen.model.frames[-1].parent == "link2"

@@ -5,8 +5,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.document.session import Ref
-from app.tools.draw.tool import hand_of
+from app.document.session import ElementRef
+from app.tools.draw.tool import draw_controller
 from core.design import linkage
 from core.design.linkage import ground
 from core.model import Model
@@ -26,7 +26,7 @@ def four_bar(bench):
 
 
 def lock(bench, body):
-    bench.session.select(Ref("bodies", body))
+    bench.session.select(ElementRef("bodies", body))
     QTest.keyClick(bench.view, Qt.Key.Key_K)
 
 
@@ -60,7 +60,7 @@ def test_a_drag_of_the_machine_leaves_a_locked_part_where_it_is(four_bar):
     bench.drag([seen(bench, 0.02, 0.04), seen(bench, 0.05, 0.04), seen(bench, 0.1, 0.05)])
     assert bench.session.q == pytest.approx(bench.session.rest, abs=1e-9)
     assert dict(bench.session.state.pose) == pytest.approx(pose, abs=1e-9)
-    bench.session.select(Ref("joints", "A"))
+    bench.session.select(ElementRef("joints", "A"))
     bench.draw()
     assert not bench.view.scene.handles.shown, "an arrow that can be seen can be used"
 
@@ -80,7 +80,7 @@ def test_in_draw_pins_of_a_locked_link_stay_and_others_are_dragged(four_bar):
     bench.drag([seen(bench, 0.04, 0.08), seen(bench, 0.05, 0.1), seen(bench, 0.06, 0.12)])
     assert bench.session.model is not model
     assert bench.session.mech.frame(bench.session.q, "link3") == pytest.approx(before, abs=1e-9)
-    assert hand_of(bench.view).drawing.pin("B").point == pytest.approx((0.06, 0.12), abs=2e-3)
+    assert draw_controller(bench.view).drawing.pin("B").point == pytest.approx((0.06, 0.12), abs=2e-3)
 
 
 def test_locks_come_back_with_what_is_seen_of_a_document(four_bar):

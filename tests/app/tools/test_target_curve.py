@@ -5,9 +5,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.tools.draw.tool import hand_of
-from app.tools.target_curve import curve_hand
-from core.design.asked_designs import placed
+from app.tools.draw.tool import draw_controller
+from app.tools.target_curve import curve_controller
+from core.design.asked_designs import place_ground_in_plane
 from core.design.linkage import XY, XZ, YZ, Drawing
 from core.design.topologies import TOPOLOGIES
 from core.mechanism import Mechanism
@@ -17,7 +17,7 @@ from core.model import Model
 @pytest.fixture
 def sheet(bench):
     """The tool in hand over an empty model, and the pixels of an ellipse about the middle of the view."""
-    bench.window.run("tool.target_curve")
+    bench.window.run_command("tool.target_curve")
     bench.draw()
     middle = bench.view.rect().center()
     angles = np.linspace(0.0, 2.0 * np.pi, 36)
@@ -31,7 +31,7 @@ def panel_of(bench):
 
 def in_plane(bench, pixel):
     ratio = bench.view.devicePixelRatioF()
-    return hand_of(bench.view).point_at(pixel[0] * ratio, pixel[1] * ratio)
+    return draw_controller(bench.view).plane_point_at(pixel[0] * ratio, pixel[1] * ratio)
 
 
 def test_a_stroke_is_the_target_smoothed_and_shown(sheet):
@@ -55,28 +55,28 @@ def test_a_stroke_is_the_target_smoothed_and_shown(sheet):
 
 
 def test_a_stroke_is_smoothed_by_the_persons_terms_whatever_was_read_before(sheet):
-    sheet.window.docks.show("design")
+    sheet.window.docks.show_panel("design")
     curve = panel_of(sheet).curve
     own = curve.page.smooth.text()
     curve.page.smooth.setText("5")
     for text in ("0 0; 0.1 0; 0.1 0.1", "0 0; 0.2 0; 0.1 0.1"):
-        curve.take(text.replace(";", "\n"), ".csv", "points")
-        assert curve.page.terms() == 0
+        curve.take_points(text.replace(";", "\n"), ".csv", "points")
+        assert curve.page.term_count() == 0
         assert len(curve.canvas.target) == 3
     sheet.drag(sheet.ellipse)
     sheet.wait(lambda: len(curve.canvas.target) == 64)
-    assert curve.page.terms() == 5
+    assert curve.page.term_count() == 5
     curve.page.smooth.setText(own)
     curve.clear()
 
 
 def test_clicks_end_by_enter_backspace_takes_one_back_and_esc_cancels(sheet):
-    curve = curve_hand(sheet.view)
+    curve = curve_controller(sheet.view)
     for pixel in sheet.ellipse[::9]:
         sheet.click(*pixel)
     QTest.keyClick(sheet.view, Qt.Key.Key_Backspace)
     assert len(curve.points) == 3
-    sheet.window.run("edit.cancel")
+    sheet.window.run_command("edit.cancel")
     assert not curve.points
     assert sheet.view.gestures.tool.id == "target_curve"
     seen = []
@@ -89,8 +89,8 @@ def test_clicks_end_by_enter_backspace_takes_one_back_and_esc_cancels(sheet):
     assert not seen[0].closed
     assert not panel_of(sheet).curve_page.closed.isChecked()
     assert sheet.view.gestures.tool.id == "select"
-    sheet.window.run("tool.target_curve")
-    sheet.window.run("edit.cancel")
+    sheet.window.run_command("tool.target_curve")
+    sheet.window.run_command("edit.cancel")
     assert sheet.view.gestures.tool.id == "select"
 
 
@@ -101,9 +101,9 @@ def test_a_linkage_stands_in_the_plane_in_which_the_curve_was_drawn(plane):
     model = TOPOLOGIES["four_bar"].model(values)
     X_WD = Drawing(Model(name="empty"), plane).X_WD.copy()
     X_WD[:3, 3] = (0.1, -0.2, 0.3)
-    before, after = Mechanism(model), Mechanism(placed(model, X_WD))
+    before, after = Mechanism(model), Mechanism(place_ground_in_plane(model, X_WD))
     q = before.assemble(before.rest())
     x, _, z = before.frame(q, "curve_point")[:3, 3]
     there = after.frame(q, "curve_point")[:3, 3]
     np.testing.assert_allclose(np.linalg.inv(X_WD) @ [*there, 1.0], [x, z, 0.0, 1.0], atol=1e-8)
-    assert placed(model, Drawing(Model(name="empty"), XZ).X_WD) is model
+    assert place_ground_in_plane(model, Drawing(Model(name="empty"), XZ).X_WD) is model

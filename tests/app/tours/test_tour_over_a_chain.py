@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.tools.draw.tool import hand_of
+from app.tools.draw.tool import draw_controller
 from core.mechanism import Mechanism
 from tests.app.tools.test_draw import Pen
 
@@ -25,7 +25,7 @@ def half_a_chain(pen):
     for point in ((0.0, 0.0), (0.04, 0.08), (0.2, 0.14)):
         pen.click(*point)
     pen.bench.window.settings.remember("tour/four_bar", 0)
-    pen.bench.window.run("help.tour_four_bar")
+    pen.bench.window.run_command("help.tour_four_bar")
     return pen.bench.window.dialogs.tour_card
 
 
@@ -36,7 +36,7 @@ def press(pen, key):
 
 def test_the_chain_goes_on_and_closing_it_is_the_first_step(pen):
     card = half_a_chain(pen)
-    assert [anchor.body for anchor in hand_of(pen.bench.view).chain] == ["", "link1", "link2"]
+    assert [anchor.body for anchor in draw_controller(pen.bench.view).chain] == ["", "link1", "link2"]
     card.look()
     assert not card.praised
     pen.double(0.24, 0.0)

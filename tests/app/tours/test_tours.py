@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.document.session import Ref
+from app.document.session import ElementRef
 from app.tours import TOURS
 from core.model import Driver
 from core.model.edits import edits
@@ -24,7 +24,7 @@ def begin(bench, monkeypatch):
 
     def made(name):
         bench.window.settings.remember(f"tour/{name}", 0)
-        bench.window.run(f"help.tour_{name}")
+        bench.window.run_command(f"help.tour_{name}")
         return bench.window.dialogs.tour_card
 
     yield made
@@ -73,7 +73,7 @@ def test_a_tour_waits_for_each_act(bench, begin, tmp_path):
     name = session.model.parameters[0].name
     value = session.model.parameters[0].value
     did(bench, card, lambda: session.apply("Length", lambda m: edits.change(m, "parameters", name, value=value * 1.02)))
-    session.select(Ref("bodies", session.model.bodies[-1].name))
+    session.select(ElementRef("bodies", session.model.bodies[-1].name))
     did(bench, card, lambda: window.run("view.trace"))
 
     def motor_and_run():
@@ -83,7 +83,7 @@ def test_a_tour_waits_for_each_act(bench, begin, tmp_path):
         window.run("simulation.run")
 
     did(bench, card, motor_and_run)
-    if not window.panels.plotting:
+    if not window.panels.has_plotted_channels:
         did(bench, card, lambda: window.plots.add(("crank_pin",)))
     else:
         praised(bench, card)
@@ -107,16 +107,16 @@ def test_every_step_of_every_tour_can_be_read_and_skipped(bench, begin, name):
         host = window.viewport.widget
         assert host.rect().contains(card.geometry())
         assert card.text.height() >= card.text.heightForWidth(card.text.width()) - 1  # nothing is clipped
-        card.go_on()
+        card.go_to_next()
     assert not card.on
 
 
 def test_a_tour_goes_on_where_it_was_left(bench, begin):
     card = begin("two_link_arm")
-    card.go_on()
-    card.go_on()
+    card.go_to_next()
+    card.go_to_next()
     card.leave()
-    bench.window.run("help.tour_two_link_arm")
+    bench.window.run_command("help.tour_two_link_arm")
     card = bench.window.dialogs.tour_card
     assert card.step == 2
     card.go_to(1)
@@ -144,10 +144,10 @@ def test_functions_asked_for_count_and_others_do_not(bench, begin):
 
     result = call("coordinates", bench.session.context())
     bench.session.produced.emit(result)
-    card.look()
+    card.check_step()
     assert not card.praised
     bench.session.produced.emit(call("jacobian", bench.session.context()))
-    card.look()
+    card.check_step()
     assert card.praised
 
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from scipy.spatial.transform import Rotation
 
-from app.document.session import Ref
+from app.document.session import ElementRef
 from viz import camera
 from viz.drawlist.joint_handles import EDGE_ON
 
@@ -34,15 +34,15 @@ def joint_of_kind(bench, kind):
 def aim(bench, part):
     """Look at a handle so that its ring is a wide ellipse, or its arrow lies across the picture."""
     view = bench.view
-    spot = view.scene.handles.spot(part)
+    spot = view.scene.handles.part_position(part)
     across = np.cross(spot.axis, [0.31, 0.52, 0.79])
     across /= np.linalg.norm(across)
     direction = 0.9 * spot.axis + 0.44 * across if part.kind == "turn" else across
     if direction[2] < -0.5:
         direction = -direction
-    wanted = camera.toward(view.scene.view, direction)
+    wanted = camera.look_from(view.scene.view, direction)
     target = tuple(float(x) for x in spot.centre)
-    view.viewpoint.look(camera.View(target, 0.9, wanted.azimuth, wanted.elevation))
+    view.viewpoint.look(camera.CameraView(target, 0.9, wanted.azimuth, wanted.elevation))
     bench.draw()
 
 
@@ -74,7 +74,7 @@ def way(bench, part):
         ]
     for points in track:
         pixels = [pixel(bench, point) for point in points]
-        pointer = bench.view.pointer(_at(pixels[0]))
+        pointer = bench.view.to_pointer(_at(pixels[0]))
         inside = all(8 < x < bench.view.width() - 60 and 8 < y < bench.view.height() - 8 for x, y in pixels)
         if inside and bench.view.handles.under(pointer) == part:
             return pixels, amount
@@ -93,14 +93,14 @@ def test_each_handle_moves_its_joint_by_what_was_dragged(bench, kind):
     session, handles = bench.session, bench.view.scene.handles
     joint = joint_of_kind(bench, kind)
 
-    session.select(Ref("joints", joint.name))
+    session.select(ElementRef("joints", joint.name))
     bench.draw()
     assert handles.shown == (joint.name,)
     assert len(handles.parts) == PARTS[kind]
     for part in handles.parts:
         before, state = session.q.copy(), session.state
         aim(bench, part)
-        axis = handles.spot(part).axis.copy()
+        axis = handles.part_position(part).axis.copy()
         pixels, amount = way(bench, part)
         X0 = {k: v[1].copy() for k, v in session.mech.joint_poses(session.q).items()}[joint.name]
         bench.move(*pixels[0])
@@ -108,10 +108,10 @@ def test_each_handle_moves_its_joint_by_what_was_dragged(bench, kind):
         bench.press(*pixels[0])
         for point in pixels[1:]:
             bench.move(*point)
-        assert session.previewing
+        assert session.has_preview
         assert handles.dragged == part
         bench.release(*pixels[-1])
-        assert not session.previewing
+        assert not session.has_preview
         assert session.state.pose != state.pose
         X1 = session.mech.joint_poses(session.q)[joint.name][1]
         if part.kind == "turn":
@@ -130,7 +130,7 @@ def test_each_handle_moves_its_joint_by_what_was_dragged(bench, kind):
 def grab(bench, example, joint):
 
     bench.example(example)
-    bench.session.select(Ref("joints", joint))
+    bench.session.select(ElementRef("joints", joint))
     bench.draw()
     part = bench.view.scene.handles.parts[0]
     aim(bench, part)
@@ -172,7 +172,7 @@ def test_a_limit_holds_and_is_shown(bench):
     start = next(
         s
         for s in np.linspace(0, 6.2, 40)
-        if view.handles.under(view.pointer(_at(pixel(bench, ring_point(grip, s))))) == part
+        if view.handles.under(view.to_pointer(_at(pixel(bench, ring_point(grip, s))))) == part
     )
     bench.press(*pixel(bench, ring_point(grip, start)))
     for angle in angles:
@@ -190,7 +190,7 @@ def test_a_dragged_four_bar_stays_closed(bench):
     session = bench.session
     loop = session.mech.loops[0]
     crank = session.mech.coordinates[0].joint
-    session.select(Ref("joints", crank))
+    session.select(ElementRef("joints", crank))
     bench.draw()
     part = bench.view.scene.handles.parts[0]
     aim(bench, part)
@@ -208,9 +208,9 @@ def test_a_dragged_four_bar_stays_closed(bench):
 def test_a_ring_seen_from_its_edge_still_turns(bench):
     part, _ = grab(bench, "puma560", "joint1")
     view, session = bench.view, bench.session
-    spot = view.scene.handles.spot(part)
-    side = camera.toward(view.scene.view, np.cross(spot.axis, [0.0, 1.0, 0.2]))
-    view.viewpoint.look(camera.View(tuple(float(x) for x in spot.centre), 0.9, side.azimuth, 0.0))
+    spot = view.scene.handles.part_position(part)
+    side = camera.look_from(view.scene.view, np.cross(spot.axis, [0.0, 1.0, 0.2]))
+    view.viewpoint.look(camera.CameraView(tuple(float(x) for x in spot.centre), 0.9, side.azimuth, 0.0))
     bench.draw()
     ray = view.scene.ray(*view.scene.project(spot.centre))
     assert abs(ray.direction @ spot.axis) < EDGE_ON
@@ -224,13 +224,13 @@ def test_a_body_that_nothing_holds_is_taken_by_its_handles(bench):
     from core.model.edits import edits
 
     session, view = bench.session, bench.view
-    session.apply("Add body", lambda model: edits.free_body(model)[0], select=Ref("bodies", "body"))
+    session.apply("Add body", lambda model: edits.free_body(model)[0], select=ElementRef("bodies", "body"))
     bench.draw()
     assert len(view.scene.handles.parts) == 6
     for part in (p for p in view.scene.handles.parts if p.speed in (0, 4)):
         before = np.array(session.mech.frame(session.q, "body"))
         aim(bench, part)
-        axis = view.scene.handles.spot(part).axis.copy()
+        axis = view.scene.handles.part_position(part).axis.copy()
         pixels, amount = way(bench, part)
         bench.drag(pixels)
         after = np.array(session.mech.frame(session.q, "body"))
@@ -239,12 +239,12 @@ def test_a_body_that_nothing_holds_is_taken_by_its_handles(bench):
         else:
             turned = Rotation.from_matrix(after[:3, :3] @ before[:3, :3].T).as_rotvec()
             assert turned @ axis == pytest.approx(amount, abs=0.05)
-        assert session.selection == Ref("bodies", "body")
+        assert session.selection == ElementRef("bodies", "body")
 
 
 def test_values_beside_handles_have_no_letter_that_the_scene_lacks(bench):
     bench.example("slider_crank")
-    bench.session.select(Ref("joints", "cylinder"))
+    bench.session.select(ElementRef("joints", "cylinder"))
     bench.view.scene.handles.say(bench.view.settings.shown(0.25, "length") + "  limit")
     assert bench.view.scene.handles._text.GetInput() == "0.2500 m  limit"
 
@@ -260,17 +260,17 @@ def test_a_piston_is_taken_along_its_cylinder_not_by_the_joint_that_closes_the_l
     assert len(carrying) == 2
     taken = [joint.name for joint in carrying if joint.name not in closing]
     assert len(taken) == 1
-    session.select(Ref("bodies", "piston1"))
+    session.select(ElementRef("bodies", "piston1"))
     assert handles.shown == tuple(taken)
     for joint in closing:
-        session.select(Ref("joints", joint))
+        session.select(ElementRef("joints", joint))
         assert handles.shown == ()
-    session.select(Ref("joints", taken[0]))
+    session.select(ElementRef("joints", taken[0]))
     bench.draw()
     for part in handles.parts:
         assert bench.view.handles.light(part)
         assert taken[0] in handles._text.GetInput()
-    bench.view.settings.set_flag("handles", True)
+    bench.view.settings.set_view_flag("handles", True)
     assert handles.shown
     assert not closing & set(handles.shown)
-    bench.view.settings.set_flag("handles", False)
+    bench.view.settings.set_view_flag("handles", False)

@@ -7,17 +7,17 @@ from PySide6.QtGui import QMouseEvent, Qt
 from PySide6.QtWidgets import QApplication
 
 from app.background.jobs import Jobs
-from app.document.session import Ref, Session
+from app.document.session import ElementRef, Session
 from app.panels.output.panel import OutputPanel
 from app.preferences.settings import Settings
 from app.preferences.theme import Theme
-from app.runs.answers import Answers
+from app.runs.answers import ResultUpdater
 from app.tools import TOOLS
 from app.viewport.frame_sets import SOURCE
 from app.viewport.viewport import Viewport
 from core.files import load
 from core.functions import Context, call
-from core.functions.results import FrameTable, leaves
+from core.functions.results import FrameTable, leaf_results
 from core.mechanism import Mechanism
 from resources import EXAMPLES
 
@@ -40,7 +40,7 @@ def view(qtbot, tmp_path):
 
 @pytest.fixture
 def output(qtbot, view, settings):
-    panel = OutputPanel(view.session, Answers(view.session, Jobs()), settings)
+    panel = OutputPanel(view.session, ResultUpdater(view.session, Jobs()), settings)
     qtbot.addWidget(panel)
     panel.resize(700, 600)
     panel.show()
@@ -60,21 +60,21 @@ def names(view):
 @pytest.mark.parametrize("file", ["puma560.kst", "panda.kst", "stanford.rob", "scara.kst"])
 def test_frames_move_with_their_bodies_and_follow_the_table(file, convention):
     """Frame i in frame i − 1 is the matrix of row i in every pose."""
-    from core.analysis.dh_fit import fit, transform
+    from core.analysis.dh_fit import fit, row_transform
 
     model = load(EXAMPLES / file)
     mech = Mechanism(model)
     found = fit(mech, "", convention)
-    table = next(leaves(call("fit_dh_table", Context.of(model), convention=convention)))
+    table = next(leaf_results(call("fit_dh_table", Context.of(model), convention=convention)))
     assert isinstance(table, FrameTable)
     q = mech.random(5)
     placed = [mech.frame(q, frame.body) @ np.array(frame.pose) for frame in table.frames]
     for i, row in enumerate(found.rows):
-        expected = transform(row, float(mech.coordinate(q, row.joint)[0]), convention)
+        expected = row_transform(row, float(mech.coordinate(q, row.joint)[0]), convention)
         np.testing.assert_allclose(np.linalg.inv(placed[i]) @ placed[i + 1], expected, atol=1e-9)
     for i, joint in enumerate(table.joints):
         pose = mech.joint_poses(q)[joint][0]
-        axis = placed[i + 1 if table.axis_after else i][:3, 2]
+        axis = placed[i + 1 if table.uses_axis_of_own_frame else i][:3, 2]
         body = next(j for j in model.expanded.joints if j.name == joint)
         values = model.values()
         own = pose[:3, :3] @ np.array([values[c] if isinstance(c, str) else c for c in body.axis], dtype=float)
@@ -116,7 +116,7 @@ def test_pointing_at_a_row_lights_its_frame_axis_and_joint(view, output):
     session.produced.emit(table_of(session))
     table = output.cards[0]._parts[0].view
     hover(table.viewport(), table.visualRect(table.model().index(2, 0)).center())
-    assert session.hover == Ref("joints", "joint3")
+    assert session.hover == ElementRef("joints", "joint3")
     assert len(arrows(view)) == 3 * (7 + 7) + 1
     assert [text for text, name in names(view).items() if text[0] == "{" and not name.quiet] == ["{2}", "{3}"]
     QApplication.sendEvent(table.viewport(), QEvent(QEvent.Type.Leave))

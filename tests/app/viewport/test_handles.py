@@ -2,14 +2,14 @@
 
 from PySide6.QtCore import QPointF
 
-from app.document.session import Ref
+from app.document.session import ElementRef
 
 
 def test_a_handle_pointed_at_in_a_list_goes_with_the_pointer(bench):
     bench.example("puma560")
     handles, session = bench.view.scene.handles, bench.session
     bench.view.gestures.leave()
-    session.point_at(Ref("joints", "joint3"))
+    session.point_at(ElementRef("joints", "joint3"))
     bench.wait(lambda: handles.shown == ("joint3",))
     session.point_at(None)
     assert handles.shown == ()
@@ -21,7 +21,7 @@ def test_another_robot_shows_no_handle_of_the_one_before(bench):
     bench.move(5, 5)
 
     def pointed_at():
-        session.point_at(Ref("joints", "joint3"))  # again, should what is under the pointer be told only now
+        session.point_at(ElementRef("joints", "joint3"))  # again, should what is under the pointer be told only now
         return handles.shown == ("joint3",)
 
     bench.wait(pointed_at)
@@ -32,32 +32,32 @@ def test_another_robot_shows_no_handle_of_the_one_before(bench):
 def test_no_handle_is_seen_that_the_chosen_tool_does_not_drag(bench):
     bench.example("four_bar")
     session, view = bench.session, bench.view
-    session.select(Ref("joints", "crank_pin"))
-    assert view.scene.handles.shown == ("crank_pin",)
+    session.select(ElementRef("joints", "crank_pin"))
+    assert view.scene.handles.shown_joints == ("crank_pin",)
     for tool, shown in (("connect", ()), ("select", ("crank_pin",)), ("measure", ()), ("move", ("crank_pin",))):
-        view.gestures.choose(tool)
-        assert view.scene.handles.shown == shown, tool
+        view.gestures.choose_tool(tool)
+        assert view.scene.handles.shown_joints == shown, tool
 
 
 def test_a_selected_body_has_no_arrows_that_nobody_can_drag(bench):
     """Its axes have the colours of handles; they are shown where frames are asked for, and are rods."""
     bench.example("four_bar")
-    bench.session.select(Ref("bodies", "crank"))
+    bench.session.select(ElementRef("bodies", "crank"))
     drawn = bench.view.scene.figures.table
     assert "frame/crank" not in drawn
-    bench.window.settings.set_flag("frames", True)
+    bench.window.settings.set_view_flag("frames", True)
     try:
         rods = drawn["frame/crank"]
         assert not rods.item.geometry.heads
     finally:
-        bench.window.settings.set_flag("frames", False)
+        bench.window.settings.set_view_flag("frames", False)
 
 
 def test_in_pull_a_body_goes_before_the_handle_that_lies_over_it(bench):
     """What lights up is what a press would take; ends of links, which are not dragged there, are not shown."""
     bench.example("four_bar")
     session, view = bench.session, bench.view
-    session.select(Ref("bodies", "crank"))
+    session.select(ElementRef("bodies", "crank"))
     assert view.link_ends.ends
     view.gestures.choose("pull")
     assert view.link_ends.ends == ()
@@ -66,7 +66,7 @@ def test_in_pull_a_body_goes_before_the_handle_that_lies_over_it(bench):
     ratio, seen = view.devicePixelRatioF(), []
     for x in range(20, view.width() - 80, 6):
         for y in range(20, view.height() - 20, 6):
-            pointer = view.pointer(QPointF(x, y))
+            pointer = view.to_pointer(QPointF(x, y))
             if view.handle_under(pointer) == part:
                 hit = view.scene.pick(x * ratio, y * ratio, handles=False)
                 seen.append((hit is None or hit.ref[0] != "bodies", x, y))

@@ -28,7 +28,7 @@ def part_of(bench):
 
 def test_a_map_stands_in_the_scene_with_its_scale(shown):
     scene, legend = shown.view.scene, shown.view.map_legend
-    assert scene.map.actors
+    assert scene.map.visible_actors
     assert legend.isVisible()
     found = part_of(shown).part.map
     assert legend.size_label.text() == found.size_text
@@ -45,7 +45,7 @@ def test_a_click_takes_the_pose_that_reaches_the_place(shown):
         x, y = scene.project(found.points[sample])
         if (
             scene.pick(x, y) is None
-            and shown.view.maps.under(shown.view.pointer(QPointF(x / ratio, y / ratio))) is not None
+            and shown.view.maps.under(shown.view.to_pointer(QPointF(x / ratio, y / ratio))) is not None
         ):
             free = x / ratio, y / ratio
             break
@@ -65,9 +65,9 @@ def test_the_map_goes_with_its_card(shown):
     part.shown.click()
     assert shown.view.maps.shown is None
     assert not shown.view.map_legend.isVisible()
-    assert not shown.view.scene.map.actors
+    assert not shown.view.scene.map.visible_actors
     part.shown.click()
-    assert shown.view.scene.map.actors
+    assert shown.view.scene.map.visible_actors
     part.close()
     assert shown.view.maps.shown is None
 
@@ -75,7 +75,7 @@ def test_the_map_goes_with_its_card(shown):
 def test_another_document_has_no_map(shown):
     shown.example("pendulum")
     assert shown.view.maps.shown is None
-    assert not shown.view.scene.map.actors
+    assert not shown.view.scene.map.visible_actors
 
 
 def test_a_map_after_a_change_is_compared_with_the_one_before(shown):
@@ -140,7 +140,7 @@ def test_a_map_gets_finer_on_one_card_and_keeps_its_look(bench, monkeypatch):
     bench.session.mapped.emit(None)
     seen = []
     bench.session.mapped.connect(lambda shown: seen.append(shown))
-    bench.window.panels.choose_function("workspace")
+    bench.window.panels.open_function("workspace")
     job = bench.window.functions.run()
     bench.wait(lambda: bool(seen))
     part = part_of(bench)
@@ -158,7 +158,7 @@ def test_a_map_gets_finer_on_one_card_and_keeps_its_look(bench, monkeypatch):
 def test_a_stopped_map_stays_with_what_there_is(bench):
     bench.example("scara")
     bench.session.mapped.emit(None)
-    bench.window.panels.choose_function("workspace")
+    bench.window.panels.open_function("workspace")
     form = bench.window.functions.form
     form.show_options({**form.options(), "samples": 400_000})
     job = bench.window.functions.run()

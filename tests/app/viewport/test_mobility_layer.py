@@ -9,9 +9,9 @@ from PySide6.QtGui import QEnterEvent, QImage, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.document.session import Ref
+from app.document.session import ElementRef
 from app.panels.output.parts import TablePart
-from core.analysis.mobility_marks import MobilityMarks
+from core.analysis.mobility_marks import MobilityMarker
 from core.functions.catalogue import call
 from core.mechanism import Mechanism
 from tests.app.conftest import pump, settle
@@ -25,8 +25,8 @@ LONGEST_WAIT = 0.05
 def layer(bench):
     """The layer of a window that shows a four-bar with its marks."""
     bench.example("four_bar")
-    bench.window.run("view.show_mobility")
-    assert pump(lambda: bench.window.mobility.settled)
+    bench.window.run_command("view.show_mobility")
+    assert pump(lambda: bench.window.mobility.is_up_to_date)
     return bench.window.mobility
 
 
@@ -36,7 +36,7 @@ def figures(bench):
 
 def fresh(session, frame=""):
     """The marks by a mechanism that the window does not know."""
-    return MobilityMarks(Mechanism(session.model), frame, dict(session.p)).at(session.q)
+    return MobilityMarker(Mechanism(session.model), frame, dict(session.p)).at(session.q)
 
 
 def same_marks(shown, expected):
@@ -75,7 +75,7 @@ def test_off_at_first_and_remembered(bench):
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert pump(lambda: bool(figures(bench).marks))
     assert action.isChecked()
-    assert bench.window.settings.flag("mobility")
+    assert bench.window.settings.view_flag("mobility")
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert figures(bench).marks == ()
     assert not bench.window.mobility_legend.isVisible()
@@ -93,10 +93,10 @@ def test_the_marks_are_the_kernels_at_the_pose_shown(bench, layer):
 def test_while_a_joint_is_dragged_the_marks_follow_and_end_as_a_fresh_call(bench, layer):
     """Dragged by its ring through several poses: each time the hand rests the marks are those of the pose."""
     session, view = bench.session, bench.view
-    session.select(Ref("joints", "crank_pin"))
+    session.select(ElementRef("joints", "crank_pin"))
     bench.draw()
     (part,) = [part for part in view.scene.handles.parts if part.joint == "crank_pin"]
-    spot = view.scene.handles.spot(part)
+    spot = view.scene.handles.part_position(part)
     center = np.array(view.scene.project(spot.centre)) / view.devicePixelRatioF()
     angles = np.linspace(0.3, 1.6, 9)
     points = [center + 64.0 * np.array([np.cos(a), -np.sin(a)]) for a in angles]
@@ -108,7 +108,7 @@ def test_while_a_joint_is_dragged_the_marks_follow_and_end_as_a_fresh_call(bench
         bench.move(*point)
         if np.array_equal(before, session.q):
             continue
-        assert session.previewing
+        assert session.has_preview
         assert pump(lambda: layer.settled)
         same_marks(figures(bench).marks, fresh(session).marks)
         assert not figures(bench).old
@@ -122,21 +122,21 @@ def _on_ring(view, part, center):
     for radius in range(20, 80, 2):
         for angle in np.linspace(0.0, 2.0 * np.pi, 72):
             point = center + radius * np.array([np.cos(angle), np.sin(angle)])
-            if view.handle_under(view.pointer(QPointF(*point))) == part:
+            if view.handle_under(view.to_pointer(QPointF(*point))) == part:
                 return point
     raise AssertionError("no ring")
 
 
 def test_marks_of_a_pose_that_is_gone_fade_until_the_next_are_known(bench, layer, monkeypatch):
     held = []
-    make = MobilityMarks.at
+    make = MobilityMarker.at
 
     def slow(self, q):
         while held:
             time.sleep(0.005)
         return make(self, q)
 
-    monkeypatch.setattr(MobilityMarks, "at", slow)
+    monkeypatch.setattr(MobilityMarker, "at", slow)
     held.append(True)
     session = bench.session
     before = figures(bench).marks
@@ -154,14 +154,14 @@ def test_marks_of_a_pose_that_is_gone_fade_until_the_next_are_known(bench, layer
 
 def test_an_answer_about_another_machine_is_dropped(bench, layer, monkeypatch):
     held = [True]
-    make = MobilityMarks.at
+    make = MobilityMarker.at
 
     def slow(self, q):
         while held:
             time.sleep(0.005)
         return make(self, q)
 
-    monkeypatch.setattr(MobilityMarks, "at", slow)
+    monkeypatch.setattr(MobilityMarker, "at", slow)
     bench.session.preview_coordinates({"crank_pin": 1.2})
     bench.example("pendulum")
     assert figures(bench).marks == ()
@@ -204,7 +204,7 @@ def _steps(session, name):
 def test_the_window_never_waits_for_marks_and_only_the_newest_pose_is_asked_for(bench, layer, monkeypatch):
     """While the thread is held up the pose moves on; then one call, that of the last pose, brings all up to date."""
     asked, held = [], [True]
-    make = MobilityMarks.at
+    make = MobilityMarker.at
 
     def slow(self, q):
         asked.append(q.copy())
@@ -212,7 +212,7 @@ def test_the_window_never_waits_for_marks_and_only_the_newest_pose_is_asked_for(
             time.sleep(0.005)
         return make(self, q)
 
-    monkeypatch.setattr(MobilityMarks, "at", slow)
+    monkeypatch.setattr(MobilityMarker, "at", slow)
     session = bench.session
     for k in range(30):
         session.preview_coordinates({"crank_pin": 1.0 + 0.01 * k})
@@ -229,7 +229,7 @@ def test_the_window_never_waits_for_marks_and_only_the_newest_pose_is_asked_for(
 def test_a_selected_body_shows_the_screw_of_its_own_motion(bench, layer):
     drawn = figures(bench)
     count = len(drawn._figures)
-    bench.session.select(Ref("bodies", "coupler"))
+    bench.session.select(ElementRef("bodies", "coupler"))
     assert pump(lambda: layer.settled)
     assert len(drawn._figures) == count + 1
     assert "free: coupler turns" in "\n".join(actor.GetInput() for actor, _ in drawn._labels)
@@ -240,7 +240,7 @@ def test_words_are_few_until_a_component_is_looked_at(bench, layer):
         return [actor.GetInput() for actor, mark in figures(bench)._labels if mark.kind == "redundant"]
 
     assert words() == ["moving_pin_b: 3 redundant"]
-    bench.session.point_at(Ref("joints", "moving_pin_b"))
+    bench.session.point_at(ElementRef("joints", "moving_pin_b"))
     assert words()[0].split("\n")[1:] == [item.component for item in layer.diagnosis.mobility.redundant]
 
 
@@ -254,7 +254,10 @@ def test_a_row_of_the_mobility_result_lights_up_its_components(bench, layer):
     tables = {part._table.title: part.view for part in card.findChildren(TablePart)}
     view = tables["Redundant constraints"]
     index = view.model().index(0, 0)
-    refs = (Ref("joints", "moving_pin_b"), *(Ref("joints", n) for n in ("crank_pin", "moving_pin_a", "rocker_pin")))
+    refs = (
+        ElementRef("joints", "moving_pin_b"),
+        *(ElementRef("joints", n) for n in ("crank_pin", "moving_pin_a", "rocker_pin")),
+    )
     hover(view, index)
     assert set(session.pointed_out_refs) == set(refs)
     assert bench.view.scene.pointed_out == session.pointed_out_refs
@@ -262,29 +265,29 @@ def test_a_row_of_the_mobility_result_lights_up_its_components(bench, layer):
     assert session.pointed_out_refs == ()
     assert bench.view.scene.pointed_out == ()
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.visualRect(index).center())
-    assert session.selection == Ref("joints", "moving_pin_b")
+    assert session.selection == ElementRef("joints", "moving_pin_b")
     leave(view)
     assert set(session.pointed_out_refs) == set(refs)
     session.select(None)
     assert session.pointed_out_refs == ()
     moving = tables["Free motions"]
     hover(moving, moving.model().index(0, 0))
-    assert session.pointed_out_refs == (Ref("joints", "crank_pin"),)
+    assert session.pointed_out_refs == (ElementRef("joints", "crank_pin"),)
 
 
 def test_a_finding_lights_up_all_components_concerned(bench, layer):
     window, session = bench.window, bench.session
-    window.docks.show("findings")
-    assert pump(lambda: window.findings.mobility.of(session.model) is not None)
+    window.docks.show_panel("findings")
+    assert pump(lambda: window.findings.mobility.mobility_of(session.model) is not None)
     settle()
     view = window.findings.list
     hover(view, _row(view, "already fixed by"))
     assert set(session.pointed_out_refs) == {
-        Ref("joints", name) for name in ("moving_pin_b", "crank_pin", "moving_pin_a", "rocker_pin")
+        ElementRef("joints", name) for name in ("moving_pin_b", "crank_pin", "moving_pin_a", "rocker_pin")
     }
     place = view.visualRect(_row(view, "already fixed by")).center()
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert session.selection == Ref("joints", "moving_pin_b")
+    assert session.selection == ElementRef("joints", "moving_pin_b")
 
 
 def _row(view, words):
@@ -298,15 +301,15 @@ def test_a_line_of_the_legend_points_to_its_components(bench, layer):
     row = next(widget for widget in legend._widgets if "redundant" in widget.label.text())
     middle = QPointF(row.rect().center())
     QApplication.sendEvent(row, QEnterEvent(middle, middle, QPointF(row.mapToGlobal(QPoint(2, 2)))))
-    assert bench.session.pointed_out_refs == (Ref("joints", "moving_pin_b"),)
+    assert bench.session.pointed_out_refs == (ElementRef("joints", "moving_pin_b"),)
     QTest.mouseClick(row, Qt.MouseButton.LeftButton)
-    assert bench.session.selection == Ref("joints", "moving_pin_b")
+    assert bench.session.selection == ElementRef("joints", "moving_pin_b")
 
 
 def test_pitches_are_said_in_the_persons_units(bench):
     bench.example("bricard")
     bench.window.run("view.show_mobility")
-    bench.session.select(Ref("bodies", "rod2"))
+    bench.session.select(ElementRef("bodies", "rod2"))
     assert pump(lambda: bench.window.mobility.settled)
     mark = next(m for m in figures(bench).marks if m.ref == ("bodies", "rod2"))
     settings = bench.window.settings

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.document.session import Ref
+from app.document.session import ElementRef
 from core.model import Driver
 from core.model.edits import edits
 from core.model.joints import Limit
@@ -45,7 +45,7 @@ def test_whatever_handle_is_seen_moves_its_joint(bench, name):
     names = [joint.name for joint in (*session.mech.implicit_joints, *session.model.expanded.joints) if joint.info.nq]
     dead = []
     for joint in some(names):
-        session.select(Ref("joints", joint))
+        session.select(ElementRef("joints", joint))
         for part in handles.parts:
             aim(bench, part)
             pixels, _ = way(bench, part)
@@ -61,17 +61,17 @@ def test_whatever_end_is_seen_changes_its_link(bench, name):
     bench.example(name)
     session, view = bench.session, bench.view
     view.viewpoint.look_from("front")
-    view.viewpoint.set_ortho(True)
+    view.viewpoint.set_parallel(True)
     view.viewpoint.fit_next_picture()
     bench.draw()
     tried = 0
     for body in some([body.name for body in session.model.bodies]):
-        session.select(Ref("bodies", body))
+        session.select(ElementRef("bodies", body))
         view.scene.show_handles()
         for end in view.link_ends.ends:
             start = pixel(bench, end.place)
             assert dragged(bench, start, np.subtract(start, pixel(bench, end.near))), (body, end.joint)
-            session.select(Ref("bodies", body))
+            session.select(ElementRef("bodies", body))
             tried += 1
     assert tried
 
@@ -84,12 +84,12 @@ def test_a_machine_that_a_driver_holds_has_no_handles_and_says_why(bench):
     bench.view.expects.connect(said.append)
     pins = ("crank_pin", "moving_pin_a", "rocker_pin")
     for joint in pins:
-        session.select(Ref("joints", joint))
+        session.select(ElementRef("joints", joint))
         assert bench.view.scene.handles.parts
     session.apply("Add driver", lambda m: edits.add(m, Driver(name="motor", joint="crank_pin", function="60 deg + t")))
     for joint in pins:
         session.select(None)
-        session.select(Ref("joints", joint))
+        session.select(ElementRef("joints", joint))
         assert bench.view.scene.handles.parts == ()
         assert f"motor holds {joint}" in said[-1]
     session.select(None)
@@ -103,7 +103,7 @@ def test_a_driven_speed_holds_no_pose(bench):
     session = bench.session
     driver = Driver(name="motor", joint="crank_pin", function="1", motion="velocity")
     session.apply("Add driver", lambda m: edits.add(m, driver))
-    session.select(Ref("joints", "crank_pin"))
+    session.select(ElementRef("joints", "crank_pin"))
     assert bench.view.scene.handles.parts
 
 
@@ -111,7 +111,7 @@ def test_only_the_arrows_along_which_a_loop_lets_a_free_body_go_are_there(bench)
     """The bodies of this linkage are free ones held by pins along z: they neither rise nor tilt."""
     bench.example("shaker_bodies")
     session, handles = bench.session, bench.view.scene.handles
-    session.select(Ref("joints", "crank_motion"))
+    session.select(ElementRef("joints", "crank_motion"))
     mech = session.mech
     N = np.linalg.svd(mech.constraint_jacobian(session.q))[2][
         np.linalg.matrix_rank(mech.constraint_jacobian(session.q), 1e-8) :
@@ -125,7 +125,7 @@ def test_limits_that_leave_no_room_leave_no_handle(bench):
     bench.example("pendulum")
     model = bench.session.model
     (joint,) = (each for each in model.joints if each.info.nq)
-    bench.session.select(Ref("joints", joint.name))
+    bench.session.select(ElementRef("joints", joint.name))
     assert bench.view.scene.handles.parts
     held = edits.change(model, "joints", joint.name, kind="revolute", limits=(Limit(lower=0.0, upper=0.0),), rest=())
     bench.session.apply("Hold", lambda _m: held)
@@ -137,7 +137,7 @@ def test_at_a_dead_point_a_piston_has_no_arrow_until_the_shaft_has_turned(bench)
     session, handles = bench.session, bench.view.scene.handles
     said = []
     bench.view.expects.connect(said.append)
-    session.select(Ref("joints", "cylinder1"))
+    session.select(ElementRef("joints", "cylinder1"))
     assert handles.parts == ()
     assert "Drag another joint" in said[-1]
     session.preview_coordinates({"shaft": 0.5})

@@ -9,18 +9,18 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.document.session import Ref
+from app.document.session import ElementRef
 from app.panels.tree.tree_nodes import Node
-from app.panels.tree.tree_rows import row_menu
-from app.plotting.channels import likely
+from app.panels.tree.tree_rows import create_row_menu
+from app.plotting.channels import suggest_plots
 from core.files import loads
 from core.mechanism import Mechanism
 from core.model import Model, Parameter
 from core.model.edits import edits
 from core.simulation import simulate
-from core.simulation.run.resampling import at_rest
+from core.simulation.run.resampling import equilibrium_run
 from viz.film.footage import FollowedPoint
-from viz.scene.vectors import Wanted, fields
+from viz.scene.vectors import RequestedArrow, compute_arrow_fields
 
 
 def motion(mech, end=1.0, samples=51, amplitude=0.6):
@@ -29,7 +29,7 @@ def motion(mech, end=1.0, samples=51, amplitude=0.6):
     q = amplitude * np.outer(np.sin(4.0 * t), np.ones(mech.nv))
     v = 4.0 * amplitude * np.outer(np.cos(4.0 * t), np.ones(mech.nv))
     a = -16.0 * q
-    still = at_rest(mech, q[0])
+    still = equilibrium_run(mech, q[0])
     return dataclasses.replace(
         still, time=t, q=q, v=v, a=a, tau=mech.inverse_dynamics(q, v, a), x=np.zeros((samples, mech.nx))
     )
@@ -39,12 +39,12 @@ def motion(mech, end=1.0, samples=51, amplitude=0.6):
 def arm(bench):
     """The two-link arm with a run of it."""
     bench.example("two_link")
-    bench.window.run_scene.hide_all()
+    bench.window.run_scene.hide_all_vectors()
     bench.session.runs.add(motion(bench.session.mech))
     bench.session.runs.seek(0.3)
     yield bench
-    bench.window.run_scene.hide_all()
-    bench.view.scene.follow()
+    bench.window.run_scene.hide_all_vectors()
+    bench.view.scene.follow_frames()
 
 
 def arrows(bench):
@@ -66,20 +66,20 @@ def tool(bench):
 
 def test_the_velocity_of_a_frame_is_an_arrow_that_follows_the_playhead(arm):
     name, run = tool(arm), arm.session.runs.current.run
-    arm.session.select(Ref("frames", name))
-    arm.window.run("vectors.velocity_here")
+    arm.session.select(ElementRef("frames", name))
+    arm.window.run_command("vectors.velocity_here")
     scene = arm.window.run_scene
     for k in (10, 40):
         arm.session.runs.seek(run.time[k])
         ((origin, tip),) = arrows(arm)
         assert origin == pytest.approx(run[f"{name}.position"][k], abs=1e-9)
         assert tip - origin == pytest.approx(scene.scale["velocity"] * run[f"{name}.velocity"][k], abs=1e-9)
-    arm.window.run("vectors.velocity_here")
+    arm.window.run_command("vectors.velocity_here")
     assert arrows(arm) == []
 
 
 def test_all_forces_in_joints_with_a_legend_whose_slider_lengthens_them(arm):
-    arm.window.run("vectors.force")
+    arm.window.run_command("vectors.force")
     legend, names = arm.window.legend, arm.session.mech.joint_names
     shown = arrows(arm)
     assert 0 < len(shown) <= len(names)
@@ -89,14 +89,14 @@ def test_all_forces_in_joints_with_a_legend_whose_slider_lengthens_them(arm):
     legend.sliders["force"].setValue(legend.sliders["force"].maximum())
     after = max(np.linalg.norm(tip - origin) for origin, tip in arrows(arm))
     assert after == pytest.approx(10.0 * before, rel=1e-6)
-    arm.window.run("vectors.none")
+    arm.window.run_command("vectors.none")
     assert legend.isHidden()
 
 
 def test_the_scale_of_arrows_is_round_stated_and_stays_while_a_pose_moves(bench):
     """As long as no arrow leaves the picture: moved by hand, the arms of puma560 weigh on its joints as before."""
     bench.example("puma560")
-    bench.window.run("vectors.torque")
+    bench.window.run_command("vectors.torque")
     scene, legend = bench.window.run_scene, bench.window.legend
     scale, words = scene.scale["torque"], legend._words["torque"].text()
     assert f"{scale:.0e}"[0] in "125"
@@ -109,13 +109,13 @@ def test_the_scale_of_arrows_is_round_stated_and_stays_while_a_pose_moves(bench)
         bench.session.preview_coordinates({bench.session.mech.q_names[1]: float(bench.session.q[1]) + angle})
         assert scene.scale["torque"] == scale
         assert legend._words["torque"].text() == words
-    bench.session.cancel()
-    scene.hide_all()
+    bench.session.cancel_preview()
+    scene.hide_all_vectors()
 
 
 def test_the_sizes_of_vectors_stand_at_their_arrows(arm):
     """They are the numbers of the run's channels at the playhead."""
-    arm.window.run("vectors.force")
+    arm.window.run_command("vectors.force")
     run = arm.session.runs.current.run
     for k in (10, 40):
         arm.session.runs.seek(run.time[k])
@@ -125,27 +125,27 @@ def test_the_sizes_of_vectors_stand_at_their_arrows(arm):
         assert {value.text for value in values} <= wanted
         tips = [tip for _, tip in arrows(arm)]
         assert all(min(np.linalg.norm(tip - value.point) for tip in tips) < 1e-9 for value in values)
-    arm.window.run("vectors.values")
+    arm.window.run_command("vectors.values")
     assert arm.window.viewport.annotations.values == ()
     assert not arm.window.actions_.by_id["vectors.values"].isChecked()
-    arm.window.run("vectors.values")
+    arm.window.run_command("vectors.values")
     assert arm.window.viewport.annotations.values
-    arm.window.run("vectors.none")
+    arm.window.run_command("vectors.none")
     assert arm.window.viewport.annotations.values == ()
 
 
 def test_one_of_all_can_be_left_out(arm):
-    arm.window.run("vectors.force")
+    arm.window.run_command("vectors.force")
     scene, joint = arm.window.run_scene, arm.session.mech.joint_names[-1]
-    everything = set(scene.wanted)
-    scene.toggle("force", Ref("joints", joint))
-    assert set(scene.wanted) == everything - {Wanted("force", "joints", joint)}
+    everything = set(scene.shown_vectors)
+    scene.toggle_vectors("force", ElementRef("joints", joint))
+    assert set(scene.shown_vectors) == everything - {RequestedArrow("force", "joints", joint)}
 
 
 def test_without_a_run_the_pose_is_held_still(bench):
     bench.example("puma560")
     bench.session.runs.clear()
-    bench.window.run("vectors.force")
+    bench.window.run_command("vectors.force")
     mech, model = bench.session.mech, bench.session.model
     shown = arrows(bench)
     scale = bench.window.run_scene.scale["force"]
@@ -155,8 +155,8 @@ def test_without_a_run_the_pose_is_held_still(bench):
     before = [origin for origin, _ in shown]
     bench.session.preview_coordinates({mech.q_names[1]: float(bench.session.q[1]) + 0.4})
     assert any(np.linalg.norm(a - b) > 0.01 for a, (b, _) in zip(before, arrows(bench), strict=True))
-    bench.session.cancel()
-    bench.window.run_scene.hide_all()
+    bench.session.cancel_preview()
+    bench.window.run_scene.hide_all_vectors()
 
 
 # ------------------------------------------------------------------------------- ways, ghosts
@@ -164,8 +164,8 @@ def test_without_a_run_the_pose_is_held_still(bench):
 
 def test_the_way_of_a_run_is_drawn_up_to_the_playhead_however_it_came_there(arm):
     name, run = tool(arm), arm.session.runs.current.run
-    arm.session.select(Ref("frames", name))
-    arm.window.run("view.trace")
+    arm.session.select(ElementRef("frames", name))
+    arm.window.run_command("view.trace")
     arm.session.runs.seek(0.9)
     arm.session.runs.seek(0.2)
     ((actor, _),) = (v for k, v in arm.view.scene.overlays._paths.items() if k[0] == "runs")
@@ -173,18 +173,18 @@ def test_the_way_of_a_run_is_drawn_up_to_the_playhead_however_it_came_there(arm)
         [actor.GetMapper().GetInput().GetPoint(k) for k in range(actor.GetMapper().GetInput().GetNumberOfPoints())]
     )
     assert points == pytest.approx(run[f"{name}.position"][:11], abs=1e-6)
-    arm.window.run("view.trace_whole")
+    arm.window.run_command("view.trace_whole")
     actor = next(v for k, v in arm.view.scene.overlays._paths.items() if k[0] == "runs")[0]
     assert actor.GetMapper().GetInput().GetNumberOfPoints() == len(run)
-    arm.window.run("view.trace_whole")
+    arm.window.run_command("view.trace_whole")
 
 
 def test_a_point_of_a_body_is_traced_from_its_context_menu(arm):
     body, run = arm.session.model.expanded.bodies[-1].name, arm.session.runs.current.run
     pose = arm.session.mech.frame(arm.session.q, body)
-    arm.session.select(Ref("bodies", body))
+    arm.session.select(ElementRef("bodies", body))
     arm.view.menu_point = (pose @ [0.1, 0.02, 0.03, 1.0])[:3]
-    arm.window.run("view.trace_point")
+    arm.window.run_command("view.trace_point")
     (tracing,) = arm.window.run_scene.followed_points
     assert tracing == FollowedPoint(body, pytest.approx((0.1, 0.02, 0.03)))
     arm.session.runs.seek(1.0)
@@ -207,7 +207,7 @@ def test_ghosts_of_runs_with_parameters_that_are_gone(arm):
     session.runs.add(first)
     session.apply("Delete the parameter", lambda model: edits.remove(model, "parameters", "gone"))
     session.runs.seek(0.3)
-    arm.window.run_scene.refresh()
+    arm.window.run_scene.redraw()
     assert "runs" in arm.view.scene.overlays._ghosts.sources
 
 
@@ -223,12 +223,12 @@ def test_other_visible_runs_are_ghosts_at_the_same_time(arm):
     (copy,) = overlays._ghosts._copies["runs"]
     assert [figure.actor for figure in copy.figures] == first
     body = copy.figures[-1].item.frame
-    from viz.placement import matrix
+    from viz.placement import to_matrix
 
-    wanted = mech.frame(other.run.at(0.7), body) @ matrix(copy.figures[-1].item.placement)
+    wanted = mech.frame(other.run.at(0.7), body) @ to_matrix(copy.figures[-1].item.placement)
     if copy.figures[-1].item.until is None:
         assert copy.figures[-1].pose == pytest.approx(wanted, abs=1e-9)
-    runs.show(other, False)
+    runs.set_visible(other, False)
     assert "runs" not in overlays._ghosts.sources
 
 
@@ -279,7 +279,7 @@ def test_a_film_is_called_like_its_machine_and_as_fast_as_it_is_played(bench):
 
 
 def test_what_cannot_be_filmed_is_said_beside_the_fields(arm):
-    arm.window.run("file.export_film")
+    arm.window.run_command("file.export_film")
     dialog = arm.window.dialogs.film_dialog
     dialog.fps.setCurrentText("often")
     assert "often" in dialog.note.words
@@ -293,7 +293,7 @@ def test_what_cannot_be_filmed_is_said_beside_the_fields(arm):
 
 
 def test_a_film_that_is_there_already_is_said_to_be_replaced(arm, tmp_path):
-    arm.window.run("file.export_film")
+    arm.window.run_command("file.export_film")
     dialog = arm.window.dialogs.film_dialog
     (tmp_path / "film.gif").write_bytes(b"older")
     (tmp_path / "picture_0001.png").write_bytes(b"older")
@@ -341,8 +341,8 @@ def test_the_tree_offers_ways_vectors_and_curves_of_its_rows(bench, collection, 
     session = bench.session
     run = simulate(session.mech, 0.1, q0=session.q)
     session.runs.add(run)
-    session.select(Ref(collection, name))
-    menu = row_menu(bench.window.tree, Node(name, name, ref=Ref(collection, name)))
+    session.select(ElementRef(collection, name))
+    menu = create_row_menu(bench.window.tree, Node(name, name, ref=ElementRef(collection, name)))
     shown = {action.text() for action in menu.actions()}
     offered = {"Path", "Plot"} | {text for text in shown if text.startswith("Show ")}
     assert offered & shown == titles
@@ -356,11 +356,11 @@ def test_the_torque_of_a_spring_and_damper_in_a_joint_acts_on_the_child_against_
     """n = −(k q + d v) e with e = −y, k = 0.5 N·m/rad, d = 0.15 N·m·s/rad, at the pin 0.9 m above the ground."""
     bench.example("damped_pendulum")
     run = simulate(bench.session.mech, 0.5, q0=bench.session.q)
-    (field,) = fields(run, [Wanted("torque", "forces", "damper")])
+    (field,) = compute_arrow_fields(run, [RequestedArrow("torque", "forces", "damper")])
     size = 0.5 * run["pin.q"] + 0.15 * run["pin.v"]
     np.testing.assert_allclose(field.vectors, np.outer(size, [0.0, 1.0, 0.0]), atol=1e-12)
     np.testing.assert_allclose(field.origins, np.tile([0.0, 0.0, 0.9], (len(run), 1)), atol=1e-12)
-    assert not fields(run, [Wanted("force", "forces", "damper")])
+    assert not compute_arrow_fields(run, [RequestedArrow("force", "forces", "damper")])
 
 
 def test_a_machine_held_so_that_nothing_moves_stands_at_rest():
@@ -373,11 +373,11 @@ def test_a_machine_held_so_that_nothing_moves_stands_at_rest():
     mech = Mechanism(model)
     assert mech.constrained
     assert mech.nv == 0
-    run = at_rest(mech, mech.rest())
+    run = equilibrium_run(mech, mech.rest())
     assert run.tau.shape == (1, 0)
     assert run["energy.kinetic"][0] == 0.0
 
 
 def test_an_empty_document_has_no_path_of_a_tool_to_propose():
     mech = Mechanism(Model(name="empty"))
-    assert not [title for title in likely(at_rest(mech, mech.rest())) if "world" in title]
+    assert not [title for title in suggest_plots(equilibrium_run(mech, mech.rest())) if "world" in title]

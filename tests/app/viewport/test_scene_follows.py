@@ -3,7 +3,7 @@
 import pytest
 
 from app.commands.elements import add_link
-from app.document.session import Ref
+from app.document.session import ElementRef
 from tests.app.conftest import settle
 from viz.scene.scene import Scene
 
@@ -11,13 +11,13 @@ from viz.scene.scene import Scene
 @pytest.fixture
 def shown(monkeypatch):
     """The models that a scene was told to show."""
-    models, show = [], Scene.show
+    models, show = [], Scene.show_model
 
     def record(scene, model, p=None):
         models.append(model)
         show(scene, model, p)
 
-    monkeypatch.setattr(Scene, "show", record)
+    monkeypatch.setattr(Scene, "show_model", record)
     return models
 
 
@@ -36,7 +36,7 @@ def test_whoever_looks_at_the_scene_finds_what_is_open(bench, shown):
     add_link(bench.session)
     body = bench.session.model.bodies[-1].name
     assert bench.view.scene.model is bench.session.model
-    assert bench.view.scene.shows(Ref("bodies", body))
+    assert bench.view.scene.shows(ElementRef("bodies", body))
     count = len(shown)
     settle()
     assert len(shown) == count

@@ -17,7 +17,7 @@ def window(qtbot, tmp_path):
     window.resize(900, 700)
     window.show()
     yield window
-    window.session.start(window.session.model)
+    window.session.start_document(window.session.model)
     window.dispose()
 
 
@@ -25,9 +25,9 @@ def test_the_axis_is_drawn_and_goes_with_the_pose(qtbot, window):
     window.session.start(machines.planar_fourbar())
     session = window.session
     context = Context(session.model, session.mech, session.q.copy(), dict(session.p))
-    before = len(window.viewport.scene.overlays.actors)
+    before = len(window.viewport.scene.overlays.visible_actors)
     session.produced.emit(call("instantaneous_screw", context, frame="link2"))
-    assert len(window.viewport.scene.overlays.actors) > before
+    assert len(window.viewport.scene.overlays.visible_actors) > before
     session.preview_coordinates({"J1": float(session.q[0]) + 0.1})
-    assert len(window.viewport.scene.overlays.actors) == before
+    assert len(window.viewport.scene.overlays.visible_actors) == before
     assert np.isfinite(session.q).all()

@@ -5,13 +5,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPushButton
 
-from app.background.slices import slices
-from app.document.session import Ref
-from app.viewport.gestures import Pointer
+from app.background.slices import shared_slices
+from app.document.session import ElementRef
+from app.viewport.gestures import PointerState
 from core.files import loads
 from core.functions.results import PoseSequence
 from core.model.edits import edits
-from core.simulation.run.resampling import at_rest
+from core.simulation.run.resampling import equilibrium_run
 from tests.app.conftest import settle
 
 MACHINE = """
@@ -46,9 +46,9 @@ def test_a_frame_that_is_renamed_between_two_clicks_is_connected_under_its_new_n
     session = bench.session
     session.start(loads(MACHINE, "kst"))
     bench.window.actions_.run("add.joint_revolute")
-    point_at(bench, Ref("frames", "P"))
+    point_at(bench, ElementRef("frames", "P"))
     session.apply("Rename", lambda model: edits.rename(model, "frames", "P", "Q"))
-    point_at(bench, Ref("bodies", "b"))
+    point_at(bench, ElementRef("bodies", "b"))
     assert not bench.messages("error")
     (joint,) = session.model.joints
     assert {joint.parent, joint.child} == {"Q", "b"}
@@ -56,26 +56,26 @@ def test_a_frame_that_is_renamed_between_two_clicks_is_connected_under_its_new_n
 
 def test_a_frame_that_is_deleted_between_two_clicks_is_asked_for_again(bench):
     session = bench.session
-    session.start(loads(MACHINE, "kst"))
+    session.start_document(loads(MACHINE, "kst"))
     bench.window.actions_.run("add.joint_revolute")
-    point_at(bench, Ref("frames", "P"))
+    point_at(bench, ElementRef("frames", "P"))
     session.apply("Delete", lambda model: edits.remove(model, "frames", "P"))
     settle()
     assert bench.messages("hint") == ["“P” is gone: pick again."]
     assert "first" in bench.window.status.words.text()
-    point_at(bench, Ref("bodies", "a"), Ref("bodies", "b"))
+    point_at(bench, ElementRef("bodies", "a"), ElementRef("bodies", "b"))
     (joint,) = session.model.joints
     assert {joint.parent, joint.child} == {"a", "b"}
 
 
 def test_what_was_pointed_at_in_another_machine_is_not_meant_in_this_one(bench):
-    bench.session.start(loads(MACHINE, "kst"))
+    bench.session.start_document(loads(MACHINE, "kst"))
     bench.window.actions_.run("add.spring")
-    point_at(bench, Ref("bodies", "a"))
-    bench.session.start(loads(MACHINE, "kst"))
-    point_at(bench, Ref("bodies", "b"))
+    point_at(bench, ElementRef("bodies", "a"))
+    bench.session.start_document(loads(MACHINE, "kst"))
+    point_at(bench, ElementRef("bodies", "b"))
     assert not bench.session.model.forces
-    point_at(bench, Ref("bodies", "a"))
+    point_at(bench, ElementRef("bodies", "a"))
     (spring,) = bench.session.model.forces
     assert (spring.a, spring.b) == ("b", "a")
 
@@ -85,25 +85,25 @@ def test_undoing_a_renaming_is_followed_too(bench):
     session.start(loads(MACHINE, "kst"))
     session.apply("Rename", lambda model: edits.rename(model, "frames", "P", "Q"))
     bench.window.actions_.run("add.spring")
-    point_at(bench, Ref("frames", "Q"))
+    point_at(bench, ElementRef("frames", "Q"))
     session.undo()
-    point_at(bench, Ref("bodies", "b"))
+    point_at(bench, ElementRef("bodies", "b"))
     (spring,) = session.model.forces
     assert (spring.a, spring.b) == ("P", "b")
 
 
 def test_what_was_pointed_at_goes_along_with_its_body(bench):
     session = bench.session
-    session.start(loads(SLIDE, "kst"))
+    session.start_document(loads(SLIDE, "kst"))
     bench.window.actions_.run("add.sensor_distance")
-    point_at(bench, Ref("frames", "P"))
+    point_at(bench, ElementRef("frames", "P"))
     session.preview_coordinates({"slide": 3.0})
     session.commit("Move slide")
     assert bench.view.annotations.points == ((3.0, 0.0, 0.0),)
 
 
 def pointer(x, y):
-    return Pointer(float(x), float(y))
+    return PointerState(float(x), float(y))
 
 
 def place_of(bench, name):
@@ -165,28 +165,28 @@ def test_a_name_that_is_typed_in_the_tree_outlasts_another_look(bench):
     bench.session.start(loads(MACHINE, "kst"))
     bench.window.run("view.look_light")
     bench.window.docks.show("tree")
-    bench.session.select(Ref("bodies", "a"))
+    bench.session.select(ElementRef("bodies", "a"))
     bench.window.tree.rename_selected()
     settle()
     line = bench.window.tree.view.findChild(QLineEdit)
     for letter in "carriage":
         QTest.keyClick(line, letter)
     bench.window.run("view.look_dark")
-    bench.wait(lambda: not slices().waiting)
+    bench.wait(lambda: not shared_slices().has_work)
     settle()
     assert QApplication.focusWidget() is line
     QTest.keyClick(line, Qt.Key.Key_Return)
     settle()
     bench.window.run("view.look_light")
-    bench.wait(lambda: not slices().waiting)
+    bench.wait(lambda: not shared_slices().has_work)
     assert [body.name for body in bench.session.model.bodies] == ["carriage", "b"]
 
 
 def test_the_menu_of_a_run_that_is_gone_renames_nothing(bench):
     bench.example("pendulum")
-    run = at_rest(bench.session.mech, bench.session.q)
+    run = equilibrium_run(bench.session.mech, bench.session.q)
     record = bench.session.runs.add(run)
-    bench.window.docks.show("simulation")
+    bench.window.docks.show_panel("simulation")
     settle()
     runs = bench.window.simulation_panel.runs
     runs.tree.customContextMenuRequested.emit(runs.tree.visualItemRect(runs._items[record.id]).center())
@@ -199,16 +199,16 @@ def test_the_menu_of_a_run_that_is_gone_renames_nothing(bench):
     assert not bench.messages("error")
 
 
-@pytest.mark.parametrize("button", ["Use this pose", "Show again"])
+@pytest.mark.parametrize("button", ["Use this pose", "Show in scene"])
 def test_poses_of_a_machine_that_is_not_open_are_not_shown_in_this_one(bench, button):
     bench.example("four_bar")
     session = bench.session
     p = dict(session.p)
     assert p
     session.produced.emit(PoseSequence(title="Poses", q=(session.q.tolist(),) * 2, p=(p,) * 2))
-    bench.window.docks.show("output")
+    bench.window.docks.show_panel("output")
     settle()
-    session.start(loads(MACHINE, "kst"))
+    session.start_document(loads(MACHINE, "kst"))
     settle()
     press = next(each for each in bench.window.output.findChildren(QPushButton) if each.text() == button)
     press.click()

@@ -17,7 +17,7 @@ from core.files import load
 from core.model import Model
 from resources import EXAMPLES
 from tests.walks import slow
-from viz.pictures.offscreen import offscreen
+from viz.pictures.offscreen import open_offscreen_scene
 from viz.scene import quality
 
 
@@ -87,8 +87,8 @@ def test_a_view_that_goes_and_a_picture_of_vtks_own_take_nothing_along(view, qtb
     other = viewport(tmp_path)
     other.session.start(load(EXAMPLES / name))
     other.grab_picture()
-    with offscreen((300, 240)) as scene:
-        scene.show(load(EXAMPLES / name))
+    with open_offscreen_scene((300, 240)) as scene:
+        scene.show_model(load(EXAMPLES / name))
         scene.render()
         view.session.start(Model(name="untitled"))
     other.close()
@@ -102,12 +102,12 @@ def test_a_view_that_goes_and_a_picture_of_vtks_own_take_nothing_along(view, qtb
 @pytest.mark.skipif(sys.platform != "linux", reason="the tests' screen is drawn by the processor on Linux")
 def test_painted_and_composed_pictures_are_the_same(view, qtbot, tmp_path, monkeypatch):
     painted = view.grab_picture()
-    assert not view.composed
-    monkeypatch.setattr(surface, "carried", lambda: "fine")
+    assert not view.is_hardware_composed
+    monkeypatch.setattr(surface, "supported_quality", lambda: "fine")
     other = viewport(tmp_path)
     qtbot.addWidget(other)
     qtbot.waitExposed(other)
-    assert other.composed
+    assert other.is_hardware_composed
     composed = other.grab_picture()
     formats = QImage.Format.Format_RGB32
     assert composed.convertToFormat(formats) == painted.convertToFormat(formats)
@@ -115,7 +115,7 @@ def test_painted_and_composed_pictures_are_the_same(view, qtbot, tmp_path, monke
 
 
 def test_a_picture_is_drawn_when_it_is_asked_for_and_painted_as_often_as_one_likes(view, monkeypatch):
-    if view.composed:
+    if view.is_hardware_composed:
         pytest.skip("graphics hardware keeps the picture")
     drawn = []
     monkeypatch.setattr(type(view.scene), "render", lambda scene, hasty=False: drawn.append(hasty))
@@ -148,7 +148,7 @@ def test_the_still_picture_after_a_drag_is_the_one_without(smoothed, view):
         session.preview_coordinates({session.mech.q_names[1]: value})
         view._resting = False
         view.repaint()
-        assert view.scene.hasty == (not view.composed)
+        assert view.scene.hasty == (not view.is_hardware_composed)
     session.cancel()
     view._rest()
     assert view.grab_picture() == before
@@ -160,11 +160,11 @@ def test_a_picture_that_is_kept_shows_nothing_of_the_haste_before_it(view, monke
     """Words, lines and pixels are those of the view at rest."""
     view._calm.stop()
     view.scene.set_display(labels=True, frames=True)
-    still = view.picture(scale)
+    still = view.grab_image(scale)
     monkeypatch.setattr(quality, "MOST_PIXELS", 10_000)
     monkeypatch.setattr(quality, "FEW_PIXELS", 10_000)
     view._resting = False
     view.repaint()
     assert view.scene.hasty
     assert view.scene.window.GetSize() != view.scene.size
-    assert view.picture(scale) == still
+    assert view.grab_image(scale) == still

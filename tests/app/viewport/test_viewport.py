@@ -6,8 +6,8 @@ from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QImage, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 
-from app.document.session import Ref
-from viz.camera import sees
+from app.document.session import ElementRef
+from viz.camera import contains_box
 from viz.scene.cube import SIDE
 
 
@@ -106,7 +106,7 @@ def test_the_wheel_zooms_to_the_pointer(bench):
     bench.example("puma560")
     view = bench.view
     x, y = place_of(bench, "link1")
-    pointer = view.pointer(QPointF(x, y))
+    pointer = view.to_pointer(QPointF(x, y))
     point = view.point_under(pointer)
     before = view.scene.view.distance
     wheel(bench, x, y, notches=3)
@@ -133,8 +133,8 @@ def test_a_click_selects_and_a_click_beside_unselects(bench):
     bench.example("puma560")
     x, y = place_of(bench, "link2")
     bench.click(x, y)
-    assert bench.session.selection == Ref("bodies", "link2")
-    assert bench.view.scene.handles.shown == ("joint2",)
+    assert bench.session.selection == ElementRef("bodies", "link2")
+    assert bench.view.scene.handles.shown_joints == ("joint2",)
     bench.click(5, 5)
     assert bench.session.selection is None
 
@@ -142,8 +142,8 @@ def test_a_click_selects_and_a_click_beside_unselects(bench):
 def test_hover_lights_up_and_then_brings_the_handle(bench):
     bench.example("puma560")
     bench.move(*place_of(bench, "link3"))
-    assert bench.session.hover == Ref("bodies", "link3")
-    bench.wait(lambda: bench.view.scene.handles.shown == ("joint3",))
+    assert bench.session.hover == ElementRef("bodies", "link3")
+    bench.wait(lambda: bench.view.scene.handles.shown_joints == ("joint3",))
     bench.move(5, 5)
     assert bench.session.hover is None
 
@@ -165,7 +165,7 @@ def test_a_right_click_offers_what_can_be_done(bench):
     assert len(menus) == 1
     titles = [action.text() for action in menus[0].actions()]
     assert "Frame selection" in titles
-    assert bench.session.selection == Ref("bodies", "link1")
+    assert bench.session.selection == ElementRef("bodies", "link1")
     menus[0].close()
 
 
@@ -192,7 +192,7 @@ def test_coordinates_under_the_pointer_follow_the_unit(bench):
 
 def test_the_move_tool_pulls_a_body_to_the_pointer(bench):
     bench.example("puma560")
-    bench.window.run("tool.move")
+    bench.window.run_command("tool.move")
     session, view, ratio = bench.session, bench.view, bench.view.devicePixelRatioF()
     x, y = place_of(bench, "link4")
     hit = view.scene.pick(x * ratio, y * ratio)
@@ -209,7 +209,7 @@ def test_the_move_tool_pulls_a_body_to_the_pointer(bench):
     clamped = session.mech.clamp(session.q)
     assert np.array_equal(clamped, session.q)
     session.undo()
-    assert np.array_equal(session.q, session.rest)
+    assert np.array_equal(session.q, session.reference_configuration)
 
 
 def test_measuring_two_origins_gives_their_distance(bench):
@@ -238,7 +238,7 @@ def test_the_ellipsoid_follows_the_movement(bench):
     from core.analysis.tool_frame import tool_frame
 
     bench.example("puma560")
-    bench.window.run("view.ellipsoid")
+    bench.window.run_command("view.ellipsoid")
     session = bench.session
     shown = lambda: bench.view._ellipsoids["live"][0]  # noqa: E731
     before = shown()
@@ -249,39 +249,39 @@ def test_the_ellipsoid_follows_the_movement(bench):
     assert np.allclose(centre, now.center)
     assert np.allclose(radii / radii[0], now.radii / now.radii[0])
     assert not np.allclose(centre, before[0])
-    session.cancel()
+    session.cancel_preview()
     assert np.allclose(shown()[0], before[0])
-    bench.window.run("view.ellipsoid_force")
+    bench.window.run_command("view.ellipsoid_force")
     assert shown()[3] == "force"
-    bench.window.run("view.ellipsoid")
+    bench.window.run_command("view.ellipsoid")
     assert bench.view._ellipsoids["live"] == []
 
 
 def test_a_picture_is_twice_as_fine_and_without_handles(bench):
     bench.example("puma560")
-    bench.session.select(Ref("joints", "joint1"))
-    picture = bench.view.picture(2)
+    bench.session.select(ElementRef("joints", "joint1"))
+    picture = bench.view.grab_image(2)
     width, height = bench.view.scene.size
     assert (picture.width(), picture.height()) == (2 * width, 2 * height)
     colours = {
         picture.pixelColor(x, y).rgb() for x in range(0, picture.width(), 11) for y in range(0, picture.height(), 11)
     }
     assert len(colours) > 200
-    assert bench.view.scene.handles.shown == ("joint1",)
+    assert bench.view.scene.handles.shown_joints == ("joint1",)
 
 
 def test_what_is_added_out_of_sight_comes_into_the_picture(bench):
     """A chain that grows link by link stays in view."""
-    from app.commands import table
+    from app.commands import command_table
 
     def seen(name):
-        corners = bench.view.scene.bounds(Ref("bodies", name)).reshape(3, 2).T
+        corners = bench.view.scene.bounds(ElementRef("bodies", name)).reshape(3, 2).T
         width, height = bench.view.scene.size
         pixels = [bench.view.scene.project(corner) for corner in corners]
         return all(0 <= x <= width and 0 <= y <= height for x, y in pixels)
 
     for number in (1, 2, 3, 4):
-        table()["add.link"].run(bench.window)
+        command_table()["add.link"].run(bench.window)
         bench.wait(lambda number=number: seen(f"link{number}"))
 
 
@@ -316,4 +316,4 @@ def test_a_picture_drawn_while_a_file_opens_is_not_what_the_view_is_fitted_to(be
         bench.example("point_gravity")
     finally:
         bench.session.changed.disconnect(draw)
-    assert sees(view.scene.view, view.scene.size, view.scene.bounds())
+    assert contains_box(view.scene.view, view.scene.size, view.scene.bounds())

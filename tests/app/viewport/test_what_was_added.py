@@ -1,14 +1,14 @@
 """What was just added is seen: joints of bare bodies, layers, and the camera that takes it in."""
 
-from app.document.session import Ref
+from app.document.session import ElementRef
 from core.model import Body, Box, Capsule, Joint, Model, Pose
 from core.model.edits import edits
-from viz.camera import sees
+from viz.camera import contains_box
 
 
 def seen(bench, *refs):
     scene = bench.view.scene
-    return all(sees(bench.view.viewpoint.goal, scene.size, scene.bounds(ref)) for ref in refs)
+    return all(contains_box(bench.view.viewpoint.target_view, scene.size, scene.bounds(ref)) for ref in refs)
 
 
 def part(name, place=(0.0, 0.0, 0.0), size=0.1):
@@ -19,10 +19,10 @@ def part(name, place=(0.0, 0.0, 0.0), size=0.1):
 def test_the_camera_takes_in_what_is_added_outside_of_the_view(bench):
     session = bench.session
     session.apply("Add", lambda m: edits.add(m, part("near")))
-    bench.wait(lambda: seen(bench, Ref("bodies", "near")))
+    bench.wait(lambda: seen(bench, ElementRef("bodies", "near")))
     bench.draw()
     session.apply("Add", lambda m: edits.add(m, part("far", (0.0, 0.0, 5.0))))
-    bench.wait(lambda: seen(bench, Ref("bodies", "far"), Ref("bodies", "near")))
+    bench.wait(lambda: seen(bench, ElementRef("bodies", "far"), ElementRef("bodies", "near")))
 
 
 def test_the_camera_rests_while_what_is_added_is_seen(bench):
@@ -48,7 +48,7 @@ def test_joints_of_bodies_without_shapes_are_seen_without_asking(bench):
         bodies=(Body(name="link", mass=1.0, center_of_mass=(0.2, 0, 0)),),
         joints=(Joint(name="A", parent="world", child="link"),),
     )
-    bench.session.start(model)
+    bench.session.start_document(model)
     bench.draw()
     assert "joint/A/drum" in bench.view.scene.figures.table
 
@@ -62,7 +62,7 @@ def test_pins_of_drawn_links_are_seen_and_picked_and_layers_are_switched(bench):
         Joint(name="A", parent="world", child="link1", axis=(0, -1, 0), rest=("60 deg",)),
         Joint(name="B", parent="link1", child="link2", a=Pose(position=(0.1, 0, 0)), axis=(0, -1, 0), rest=("30 deg",)),
     )
-    bench.session.start(Model(bodies=(link("link1"), link("link2")), joints=pins))
+    bench.session.start_document(Model(bodies=(link("link1"), link("link2")), joints=pins))
     bench.view.viewpoint.look_from("front")
     bench.view.viewpoint.fit_next_picture()
     bench.draw()
@@ -74,8 +74,8 @@ def test_pins_of_drawn_links_are_seen_and_picked_and_layers_are_switched(bench):
     assert hit.ref == ("joints", "B")
     layer = scene.figures.table["shape/link2/0"].item.layer
     assert layer[1] < -0.01
-    bench.window.settings.set_flag("layers", False)
+    bench.window.settings.set_view_flag("layers", False)
     try:
         assert scene.figures.table["shape/link2/0"].item.layer == (0.0, 0.0, 0.0)
     finally:
-        bench.window.settings.set_flag("layers", True)
+        bench.window.settings.set_view_flag("layers", True)

@@ -4,7 +4,7 @@ every number of a row becomes a parameter."""
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.document.session import Ref, Session
+from app.document.session import ElementRef, Session
 from app.panels.properties.panel import PropertyEditor
 from core.model import DHChain, DHRow, Inertia, Model
 
@@ -28,13 +28,13 @@ def panel(qtbot, session, settings):
     qtbot.waitExposed(widget)
     widget.activateWindow()
     qtbot.waitUntil(widget.isActiveWindow)
-    session.select(Ref("chains", "arm"))
+    session.select(ElementRef("chains", "arm"))
     return widget
 
 
 def rows_of(panel):
     editor = panel.form.editors["rows"]
-    editor.section.open(True)
+    editor.section.set_open(True)
     return editor
 
 
@@ -49,7 +49,7 @@ def test_a_finding_about_a_link_stands_at_its_row(panel):
 
 def test_a_finding_stands_at_its_field_beneath_the_table(panel):
     rows = rows_of(panel)
-    rows.detail.open(True)
+    rows.detail.set_open(True)
     notes = []
     for row in range(3):
         rows.table.setCurrentCell(row, 0)
@@ -59,9 +59,9 @@ def test_a_finding_stands_at_its_field_beneath_the_table(panel):
 
 
 def test_going_to_a_finding_of_a_link_opens_its_row(session, panel):
-    session.select(Ref("bodies", "arm_link2"))
+    session.select(ElementRef("bodies", "arm_link2"))
     assert panel.focus_field("mass")
-    assert session.selection == Ref("chains", "arm")
+    assert session.selection == ElementRef("chains", "arm")
     rows = panel.form.editors["rows"]
     assert rows.table.currentRow() == 1
     focused = QApplication.focusWidget()
@@ -71,10 +71,10 @@ def test_going_to_a_finding_of_a_link_opens_its_row(session, panel):
 @pytest.mark.parametrize("row", [0, 2])
 def test_a_number_beneath_the_table_becomes_a_parameter(session, panel, row):
     rows = rows_of(panel)
-    rows.detail.open(True)
+    rows.detail.set_open(True)
     rows.table.setCurrentCell(row, 0)
     edit = rows.detail.content.editors["mass"].edit
-    action = next(a for a in edit.menu().actions() if "parameter" in a.text())
+    action = next(a for a in edit.build_context_menu().actions() if "parameter" in a.text())
     name = f"mass{row + 1}"
     assert name in action.text()
     action.trigger()
@@ -88,8 +88,8 @@ def test_a_number_beneath_the_table_becomes_a_parameter(session, panel, row):
 
 def test_an_entry_of_a_vector_beneath_the_table_becomes_a_parameter(session, panel):
     rows = rows_of(panel)
-    rows.detail.open(True)
+    rows.detail.set_open(True)
     rows.table.setCurrentCell(1, 0)
     edit = rows.detail.content.editors["center_of_mass"].edits[2]
-    next(a for a in edit.menu().actions() if "parameter" in a.text()).trigger()
+    next(a for a in edit.build_context_menu().actions() if "parameter" in a.text()).trigger()
     assert session.model.chain("arm").rows[1].center_of_mass[2] == "center_of_mass_z2"

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from app.document.opening import DH_TABLES, table_filter
-from app.document.session import Ref, Session
+from app.document.opening import DH_TABLES, dh_table_filter
+from app.document.session import ElementRef, Session
 from app.panels.properties.panel import PropertyEditor
 from app.widgets.fields.text_editors import file_filter
 from app.widgets.quantities.quantity import MARGIN, QuantityEdit
@@ -77,7 +77,7 @@ def shown(qtbot, settings, *elements, pick=-1):
     qtbot.waitExposed(panel)
     panel.activateWindow()
     element = elements[pick]
-    session.select(Ref(edits.collection_of(element), element.name))
+    session.select(ElementRef(edits.collection_of(element), element.name))
     return session, panel
 
 
@@ -124,8 +124,8 @@ def test_a_tendon_is_made_of_joints_and_sensors(qtbot, settings):
     }
     assert session.model.forces[0].strands == (Strand(joint="elbow"),)
     editor = panel.form.editors["strands"]
-    editor.section.open()
-    assert editor.add(Strand) == ""
+    editor.section.set_open()
+    assert editor.add_element(Strand) == ""
     form = editor.items[1][1].content
     retype(qtbot, form.editors["sensor"].combo.lineEdit(), "reach")
     assert session.model.forces[0].strands == (Strand(joint="elbow"), Strand(sensor="reach"))
@@ -182,7 +182,7 @@ def test_references_offer_what_fits(qtbot, settings):
 
 def test_a_sensor_changes_its_kind_and_folds_what_few_need(qtbot, settings):
     session, panel = shown(qtbot, settings, Sensor(name="s", a="arm", b="sled"))
-    assert not panel.form.rare_section.opened
+    assert not panel.form.rare_section.is_open
     assert {"a", "b"} <= fields(panel)
     choose(panel.form.editors["kind"], "cut_torque")
     assert session.model.sensors[-1].joint == "elbow"
@@ -201,7 +201,7 @@ def test_a_kind_that_lacks_its_partner_says_so(qtbot, settings):
     panel = PropertyEditor(session, settings)
     qtbot.addWidget(panel)
     panel.show()
-    session.select(Ref("forces", "f"))
+    session.select(ElementRef("forces", "f"))
     choose(panel.form.editors["kind"], "sensor")
     assert session.model is model
     assert panel.form.editors["kind"].note.words == (
@@ -211,9 +211,9 @@ def test_a_kind_that_lacks_its_partner_says_so(qtbot, settings):
 
 def test_a_joint_folds_cut_and_frames(qtbot, settings):
     session, panel = shown(qtbot, settings, Force(name="f", a="arm", b="sled"))
-    session.select(Ref("joints", "elbow"))
+    session.select(ElementRef("joints", "elbow"))
     assert panel.focus_field("cut")
-    assert panel.form.rare_section.opened
+    assert panel.form.rare_section.is_open
     choose(panel.form.editors["cut"], "yes")
     assert session.model.joint("elbow").cut == "yes"
 
@@ -286,22 +286,22 @@ def test_a_trace_with_other_names_is_taken_and_its_column_chosen(qtbot, settings
     path = tmp_path / "measured.csv"
     path.write_text("time,angle,other\n0,0,1\n1,0.5,2\n2,0.7,1\n", encoding="utf-8")
     session, panel = shown(qtbot, settings, Driver(name="d", joint="slide", function="t"))
-    panel.form.editors["function"].take(str(path))
+    panel.form.editors["function"].use_recorded_signal(str(path))
     assert (session.model.drivers[0].file, session.model.drivers[0].column) == (str(path), "angle")
     column = panel.form.editors["column"]
     assert "numbers in m" in column.note.text()
-    column.combo.fill()
+    column.combo.fill_names()
     assert [column.combo.itemText(i) for i in range(column.combo.count())] == ["angle", "other"]
     column.combo.setCurrentIndex(1)
     column.combo.activated.emit(1)
     assert session.model.drivers[0].column == "other"
     again = tmp_path / "again.csv"
     again.write_text("t;other;slide\n0;0;1\n1;0,5;2\n2;0.7;1\n".replace(",", "."), encoding="utf-8")
-    panel.form.editors["file"].take(str(again))
+    panel.form.editors["file"].commit_file(str(again))
     assert (session.model.drivers[0].file, session.model.drivers[0].column) == (str(again), "other")
     one = tmp_path / "slide.csv"
     one.write_text("t;slide\n0;0\n1;0.5\n2;0.7\n", encoding="utf-8")
-    panel.form.editors["file"].take(str(one))
+    panel.form.editors["file"].commit_file(str(one))
     assert (session.model.drivers[0].file, session.model.drivers[0].column) == (str(one), "")
 
 
@@ -321,9 +321,9 @@ def test_a_table_is_pasted_from_a_spreadsheet(qtbot, settings):
     driver = session.model.drivers[0]
     assert driver.times == (0.0, 0.5, 2.0)
     assert driver.values == pytest.approx((0.0, 0.785398163, 1.570796327))  # shown in degrees
-    assert table.copied() == "0\t0\n0.5\t45\n2\t90"
+    assert table.table_as_text() == "0\t0\n0.5\t45\n2\t90"
     before = session.model
-    assert "3 columns" in table.paste("0\t0\n1\t1\t1")
+    assert "3 columns" in table.paste_rows("0\t0\n1\t1\t1")
     assert session.model is before
 
 
@@ -352,14 +352,14 @@ def test_a_cell_of_the_table_is_edited_and_time_must_grow(qtbot, settings):
     session.apply("Change something else", lambda model: edits.change(model, "bodies", model.bodies[0].name, mass=3.0))
     assert [editor.table.item(1, 0).text(), editor.table.item(2, 1).text()] == ["3", "4 +"]
     assert "not increasing" in editor.note.words
-    assert editor.refused_text()
+    assert editor.refusal_reason()
     type_in(1, 0, "1.5")
     assert session.model.drivers[0].times == (0.0, 1.5, 2.0)
     assert editor.table.item(2, 1).text() == "4 +"
     type_in(2, 1, "0")
-    assert not editor.refused_text()
+    assert not editor.refusal_reason()
     assert not editor.note.words
-    line = editor.curve.line()
+    line = editor.curve.spline_points()
     assert line[0] == pytest.approx([0.0, 0.0])
     assert line[-1] == pytest.approx([2.0, 0.0])
 
@@ -379,7 +379,7 @@ def test_a_driver_moves_a_joint_or_a_sensor(qtbot, settings):
 def test_a_sub_assembly_offers_the_parameters_of_its_file(qtbot, settings):
     session, panel = shown(qtbot, settings, SubAssembly(name="part", file="part.kst", content=PART))
     editor = panel.form.editors["settings"]
-    editor.section.open(True)
+    editor.section.set_open(True)
     assert {name: edit.placeholderText() for name, edit in editor.edits.items()} == {"width": "0.2 m", "count": "3"}
     retype(qtbot, editor.edits["width"], "k/1000 + 50 mm")
     assert session.model.assemblies[0].settings == (Setting(parameter="width", value="k/1000 + 50 mm"),)
@@ -390,11 +390,11 @@ def test_a_sub_assembly_offers_the_parameters_of_its_file(qtbot, settings):
 
 def test_what_a_sub_assembly_brings_is_read_only_and_leads_to_it(qtbot, settings):
     session, panel = shown(qtbot, settings, SubAssembly(name="part", file="part.kst", content=PART))
-    session.select(Ref("bodies", "part.plate"))
+    session.select(ElementRef("bodies", "part.plate"))
     assert panel.form.editors["mass"].edit.isReadOnly()
     assert panel.link.isVisible()
     qtbot.mouseClick(panel.link, Qt.MouseButton.LeftButton)
-    assert session.selection == Ref("assemblies", "part")
+    assert session.selection == ElementRef("assemblies", "part")
 
 
 def patterns(text: str) -> list[str]:
@@ -407,7 +407,7 @@ def test_choosers_show_what_the_readers_know():
     assert patterns(file_filter(Mesh)) == meshes
     assert patterns(file_filter(Figures)) == [*meshes, "*.txt", "*.m"]
     assert patterns(file_filter(Driver)) == [f"*{suffix}" for suffix in SIGNAL_SUFFIXES]
-    kinds = dict(zip(DH_TABLES, table_filter().split(";;"), strict=True))
+    kinds = dict(zip(DH_TABLES, dh_table_filter().split(";;"), strict=True))
     for name, kind in kinds.items():
         assert patterns(kind) == [f"*{suffix}" for suffix in FORMATS[name].suffixes]
         assert FORMATS[name].write is not None

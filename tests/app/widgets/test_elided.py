@@ -17,11 +17,11 @@ def test_a_long_text_is_cut_to_the_room(qtbot, mode):
     label.show()
     assert label.minimumSizeHint().width() < 150
     assert label.text() == TEXT
-    assert "…" in label.shown
-    assert label.fontMetrics().horizontalAdvance(label.shown) <= 200
+    assert "…" in label.elided_text
+    assert label.fontMetrics().horizontalAdvance(label.elided_text) <= 200
     wide = label.sizeHint().width() + 10
     label.resize(wide, 30)
-    assert label.shown == TEXT
+    assert label.elided_text == TEXT
 
 
 def test_what_is_drawn_is_what_there_is_room_for(qtbot):
@@ -29,7 +29,7 @@ def test_what_is_drawn_is_what_there_is_room_for(qtbot):
     for each in (label, short):
         qtbot.addWidget(each)
         each.resize(200, 30)
-    short.setText(label.shown)
+    short.setText(label.elided_text)
     assert label.grab().toImage() == short.grab().toImage()
 
 
@@ -40,12 +40,12 @@ def test_a_chosen_entry_is_cut_with_dots_where_its_field_is_too_narrow(qtbot):
         each.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         each.resize(200, 28)
     combo.addItem(TEXT)
-    assert combo.shown.endswith("…")
+    assert combo.elided_text.endswith("…")
     assert combo.currentText() == TEXT
-    short.addItem(combo.shown)
+    short.addItem(combo.elided_text)
     assert combo.grab().toImage() == short.grab().toImage()
     combo.resize(900, 28)
-    assert combo.shown == TEXT
+    assert combo.elided_text == TEXT
 
 
 def test_the_derivation_of_a_robot_leaves_the_window_narrow(bench):
@@ -56,7 +56,7 @@ def test_the_derivation_of_a_robot_leaves_the_window_narrow(bench):
     assert isinstance(panel, DerivationPanel)
     bench.window.docks.show("derivation")
     panel.begin()
-    bench.wait(lambda: panel.on and panel.list.count() > 5)
+    bench.wait(lambda: panel.is_open and panel.list.count() > 5)
     for row in range(panel.list.count()):
         panel.list.setCurrentRow(row)
         assert bench.window.minimumSizeHint().width() <= 1000, panel.page.title.text()

@@ -19,15 +19,15 @@ def test_the_output_leads_to_the_functions(bench):
 
 
 def test_the_sliders_make_the_first_joint_and_parameter(bench):
-    from app.widgets.panel_parts import EmptyPanel
+    from app.widgets.panel_parts import EmptyPanelPlaceholder
 
     bench.window.run("file.new")
     sliders, model = bench.window.sliders, lambda: bench.session.model
     for page, filled in ((sliders.joints, lambda: model().joints), (sliders.parameters, lambda: model().parameters)):
         sliders.tabs.setCurrentWidget(page)
-        bench.wait(lambda page=page: page.findChildren(EmptyPanel))
+        bench.wait(lambda page=page: page.findChildren(EmptyPanelPlaceholder))
         assert not filled()
-        press(bench, page.findChildren(EmptyPanel)[0])
+        press(bench, page.findChildren(EmptyPanelPlaceholder)[0])
         assert filled()
         bench.wait(lambda page=page: page.rows)
 

@@ -8,7 +8,7 @@ from app.panels.design.machine_page import MachinePage
 from app.panels.identification.pages import RunPage
 from app.panels.operating_point.panel import OperatingPointPanel
 from app.plotting.picker import FORMULA, ChannelPicker
-from app.plotting.series import column
+from app.plotting.series import compute_column
 from app.widgets.options.signal_options import ExampleNames
 from app.widgets.quantities.quantity_text import SIUnits
 from core.control.operating_point import OperatingPoint
@@ -17,7 +17,7 @@ from core.functions.options import SignalValues
 from core.mechanism import Mechanism
 from core.model import Model
 from core.simulation.measures.run_measures import Measure
-from core.simulation.run.resampling import at_rest
+from core.simulation.run.resampling import equilibrium_run
 from resources import examples
 
 NAMES = [example.name for example in examples()]
@@ -35,7 +35,7 @@ def model_of(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_example_has_what_its_hints_name(name):
     mech = Mechanism(model_of(name))
-    found = ExampleNames.of(mech)
+    found = ExampleNames.from_machine(mech)
     moving = [each.name for each in mech.coordinates if each.name in mech.v_names]
     assert bool(found.joint) == bool(moving)
     if found.joint:
@@ -62,11 +62,11 @@ def test_the_formula_of_plots_can_be_drawn(qtbot, name):
     picker = ChannelPicker()
     qtbot.addWidget(picker)
     assert picker.edit.placeholderText() == FORMULA
-    run = at_rest(mech, mech.rest())
+    run = equilibrium_run(mech, mech.rest())
     picker.show_run(run, ())
     words = picker.edit.placeholderText()
     if words != FORMULA:
-        assert np.isfinite(column(run, words.removeprefix("Formula, e.g. "))).all()
+        assert np.isfinite(compute_column(run, words.removeprefix("Formula, e.g. "))).all()
     assert (words == FORMULA) == (name == "body_on_springs")
     picker.show_run(None, ())
     assert picker.edit.placeholderText() == FORMULA
@@ -78,13 +78,13 @@ def test_what_a_design_asks_can_be_measured(qtbot, name):
     page = MachinePage(SIUnits(), lambda: (), lambda: "")
     qtbot.addWidget(page)
     page.show_machine(session.model, session.mech)
-    run = at_rest(session.mech, session.mech.rest())
+    run = equilibrium_run(session.mech, session.mech.rest())
     first = page.minimise.placeholderText().split(", ")[0]
     assert np.isfinite(Measure(session.mech, first).value(run))
     wanted = page.require.placeholderText().removesuffix("; …").partition(" > ")[0]
     assert np.isfinite(Measure(session.mech, wanted).value(run))
     for each in page.output.placeholderText().removesuffix(" …").split(", "):
-        assert np.isfinite(column(run, each)).all()
+        assert np.isfinite(compute_column(run, each)).all()
 
 
 @pytest.mark.parametrize("name", SOME)
@@ -104,9 +104,9 @@ def test_another_machine_brings_its_own_names_and_none_has_none(qtbot, jobs):
     panel = OperatingPointPanel(session, jobs, lambda _: None, lambda *_: None)
     qtbot.addWidget(panel)
     assert "crank_pin.tau" in panel.name.placeholderText()
-    session.start(model_of("two_link"))
+    session.start_document(model_of("two_link"))
     assert panel.name.placeholderText() == "Add a quantity: tool.position.z, joint1.tau …"
-    session.start(Model(name="empty"))
+    session.start_document(Model(name="empty"))
     assert panel.name.placeholderText() == "Add a quantity"
-    assert ExampleNames().hint("{joint}.tau") == ""
+    assert ExampleNames().format_hint("{joint}.tau") == ""
     panel.close()

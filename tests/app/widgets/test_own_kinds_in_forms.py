@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 
 import kinetostat as ks
-from app.document.session import Ref, Session
+from app.document.session import ElementRef, Session
 from app.panels.properties.panel import PropertyEditor
 from app.plotting import channels
 from app.widgets.label import Label
@@ -23,7 +23,7 @@ from tests.mechanism.elements import own_kinds_page as page
 def own(monkeypatch: pytest.MonkeyPatch):
     page.register(monkeypatch)
     yield
-    program.forget()
+    program.drop_programs()
 
 
 def shown(qtbot, settings, heading: str, collection: str, name: str) -> tuple[Session, PropertyEditor]:
@@ -34,7 +34,7 @@ def shown(qtbot, settings, heading: str, collection: str, name: str) -> tuple[Se
     panel.show()
     qtbot.waitExposed(panel)
     panel.activateWindow()
-    session.select(Ref(collection, name))
+    session.select(ElementRef(collection, name))
     return session, panel
 
 
@@ -98,9 +98,11 @@ def test_a_constraint_shows_the_numbers_of_its_kind(qtbot, settings):
 
 def test_what_a_force_of_such_a_kind_does_can_be_plotted(qtbot):
     run = ks.simulate(ks.loads(page.block(page.FORCE, "yaml")), duration=0.1)
-    found = {leaf.channel for leaf in channels.leaves(channels.tree(run))}
+    found = {leaf.channel for leaf in channels.iterate_channel_rows(channels.build_channel_tree(run))}
     assert {"pad.force", "pad.length", "pad.rate", "pad.power"} <= found
-    assert [channels.measure(run, f"pad.{name}").dimension for name in ("force", "length", "rate", "power")] == [
+    assert [
+        channels.physical_dimension(run, f"pad.{name}").dimension for name in ("force", "length", "rate", "power")
+    ] == [
         "force",
         "length",
         "velocity",

@@ -6,16 +6,16 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QSlider
 
 from app.panels.sliders.row import QuantitySpinBox
-from app.widgets.fields.choice_editors import Combo
-from app.widgets.plain_keys import PassingWheel
+from app.widgets.fields.choice_editors import NarrowCombo
+from app.widgets.plain_keys import WheelWhenFocused
 
 
-class Slider(PassingWheel, QSlider):
+class Slider(WheelWhenFocused, QSlider):
     pass
 
 
 def combo():
-    widget = Combo()
+    widget = NarrowCombo()
     widget.addItems(["a", "b", "c"])
     widget.setCurrentIndex(1)
     return widget, widget.currentIndex

@@ -26,13 +26,13 @@ def tips(tree):
 
 
 def test_a_message_is_shown_as_it_is(bench):
-    bench.window.messages.tell("error", HOSTILE)
+    bench.window.messages.show_message("error", HOSTILE)
     (shown,) = (label for label in bench.window.messages.findChildren(QLabel) if HOSTILE in label.text())
     assert shown.textFormat() == Qt.TextFormat.PlainText
 
 
 def test_a_description_is_shown_as_it_is_in_the_tips_of_the_tree(bench):
-    bench.session.start(loads(MACHINE, "kst"))
+    bench.session.start_document(loads(MACHINE, "kst"))
     about = [tip for tree in bench.window.findChildren(QTreeWidget) for tip in tips(tree) if "nowhere.png" in tip]
     assert about
     assert all("<img" not in tip for tip in about)

@@ -58,7 +58,7 @@ def test_what_looks_the_same_is_not_drawn_again_but_both_ends_are_told(bench):
 
 def test_words_in_the_bar_of_a_function_are_whole_or_left_out(bench):
     bench.example("two_link")
-    bench.window.panels.choose_function("derive")
+    bench.window.panels.open_function("derive")
     form = bench.window.functions.form
     form.show_busy(True)
     for words in ("M", "Christoffel symbols of the whole arm, one after another"):
@@ -84,7 +84,7 @@ def test_a_bar_without_a_measure_is_drawn_in_beats(bench):
     assert paintings.count <= len(places)
     assert places[:4] == [places[0] + k for k in range(4)]
     picture = bar.grab().toImage()
-    block = picture.pixelColor(bar._block().center())
+    block = picture.pixelColor(bar._block_rectangle().center())
     assert block == bar.palette().highlight().color()
     bar.setRange(0, 100)
     assert not bar._beat.isActive()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from app.panels.sliders.row import QuantitySpinBox
 from app.preferences.settings import Settings
 from app.widgets.quantities.quantity import QuantityEdit
-from app.widgets.quantities.quantity_text import Measure, number, quantity, read
+from app.widgets.quantities.quantity_text import Measure, format_number, format_quantity, read
 from core.errors import ExpressionError
 
 ANGLE, LENGTH, MASS = Measure("angle"), Measure("length"), Measure("mass")
@@ -101,7 +101,7 @@ def test_formulas_stay_formulas(units):
     [
         ("2*", "ends"),
         ("l2", "The name 'l2' is not defined"),
-        ("3 kg", "'kg' measures a mass; an angle is needed"),
+        ("3 kg", "'kg' is a unit for a mass; an angle is expected here"),
         ("1/0", "divides by zero"),
         ("", "empty"),
         ("9^9^9^9", "no finite value"),
@@ -120,7 +120,7 @@ def test_what_cannot_be_read_is_said_in_words(text, words, units):
         ("61 kg", Measure("none", "N/m"), "'kg' has the wrong dimension: N/m is needed here"),
         ("61 N/m", Measure("none", "N·m/rad"), "'N/m' has the wrong dimension: N·m/rad is needed here"),
         ("5 m/s", LENGTH, "'m/s' has the wrong dimension: a length is needed here"),
-        ("2 m", MASS, "'m' measures a length; a mass is needed"),
+        ("2 m", MASS, "'m' is a unit for a length; a mass is expected here"),
         ("62 N/k", Measure("none", "N/m"), "The name 'k' is not defined"),
     ],
 )
@@ -136,15 +136,15 @@ def test_a_parameter_goes_before_a_unit_of_its_name(units):
 @pytest.mark.parametrize("value", [0.0, 1.0, -0.1, math.pi / 6, 1e-9, 12345.678, 1e12])
 @pytest.mark.parametrize("measure", [ANGLE, LENGTH, MASS, Measure("angular_velocity")])
 def test_what_is_shown_reads_back(value, measure, units):
-    assert read(quantity(value, measure, units, 15), measure, units, {}) == pytest.approx(value, rel=1e-13)
+    assert read(format_quantity(value, measure, units, 15), measure, units, {}) == pytest.approx(value, rel=1e-13)
 
 
 def test_shown_numbers_are_short(units):
-    assert quantity(math.pi / 6, ANGLE, units) == "30°"
-    assert quantity(0.05, LENGTH, units) == "0.05 m"
+    assert format_quantity(math.pi / 6, ANGLE, units) == "30°"
+    assert format_quantity(0.05, LENGTH, units) == "0.05 m"
     units.millimetres = True
-    assert quantity(0.05, LENGTH, units) == "50 mm"
-    assert number(1e-6, MASS, units) == "1e-6"
+    assert format_quantity(0.05, LENGTH, units) == "50 mm"
+    assert format_number(1e-6, MASS, units) == "1e-6"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_shown_numbers_are_short(units):
 )
 def test_numbers_are_rounded_as_they_are_written(value, digits, text, units):
     """Halves away from zero, by the digits that a person typed: 9.80665 as a float is a little less."""
-    assert number(value, Measure("acceleration"), units, digits) == text
+    assert format_number(value, Measure("acceleration"), units, digits) == text
 
 
 def test_typing_commits_once(qtbot, edit):
@@ -185,7 +185,7 @@ def test_bad_text_stays_and_the_reason_is_said(qtbot, edit):
     assert edit.text() == "3 kg"
     words, severity = edit.said[-1]
     assert severity == "error"
-    assert "an angle is needed" in words
+    assert "an angle is expected" in words
     edit.clearFocus()
     assert edit.text() == "3 kg"
     assert edit.said[-1][1] == "error"
@@ -259,7 +259,7 @@ def test_the_wheel_steps_only_with_focus(edit):
 def test_a_change_of_unit_rewrites_the_text(edit):
     edit.clearFocus()
     edit.settings.degrees = False
-    edit.refresh()
+    edit.refresh_text()
     assert edit.text() == "0.5 rad"
 
 

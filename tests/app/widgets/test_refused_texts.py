@@ -87,13 +87,13 @@ def refuses_line(panel, line, place, session, ask, right):
 
 def test_the_operating_point(qtbot, session, jobs):
     panel = made(qtbot, OperatingPointPanel(session, jobs, lambda _: None, lambda *_: None))
-    panel.table.choose("pin.q", "fixed", "0.1")
-    at = next(k for k, row in enumerate(panel.table.rows()) if row.name == "pin.q")
+    panel.table.set_role("pin.q", "fixed", "0.1")
+    at = next(k for k, row in enumerate(panel.table.row_texts()) if row.name == "pin.q")
     refuses_cell(panel, panel.table, at, 2, "pin.q", session, panel.solve)
     panel.table.item(at, 2).setText(NONSENSE)
-    panel.table.choose("pin.tau", "free")  # another row is edited
+    panel.table.set_role("pin.tau", "free")  # another row is edited
     names(panel, "pin.q")
-    panel.table.choose("pin.q", "", NONSENSE)  # the role uses no value
+    panel.table.set_role("pin.q", "", NONSENSE)  # the role uses no value
     assert panel.note.words == ""
     panel.close()
 
@@ -111,12 +111,12 @@ def test_identification(qtbot, session, jobs, tmp_path):
     ):
         refuses_line(panel, panel.motion_page.fields.lines[name], place, session, panel.start, right)
     (tmp_path / "trace.csv").write_text("time,pin.q,pin.tau\n0,0,0\n1,0.1,0\n2,0.2,0\n", encoding="utf-8")
-    panel.read(tmp_path / "trace.csv")
+    panel.read_trace(tmp_path / "trace.csv")
     qtbot.waitUntil(lambda: panel.columns.rowCount() == 3 and panel.start_button.isEnabled())
     panel.kind.setCurrentIndex(panel.kind.findData(RUN))
     table = panel.run_page.vary
-    table.check("m")
-    row = table.names.index("m")
+    table.check_rows("m")
+    row = table.parameter_names.index("m")
     refuses_cell(panel, table, row, 2, "row 'm'", session, panel.start)
     for name, place, right in (
         ("start", "start", ""),
@@ -148,12 +148,12 @@ def test_design(qtbot, session, jobs):
     panel = made(qtbot, DesignPanel(session, jobs))
     page = panel.machine_page
     panel.kind.setCurrentIndex(panel.kind.findData(PARAMETERS))
-    page.vary.check("m")
-    refuses_cell(panel, page.vary, page.vary.names.index("m"), 2, "row 'm'", session, panel.search)
+    page.vary.check_rows("m")
+    refuses_cell(panel, page.vary, page.vary.parameter_names.index("m"), 2, "row 'm'", session, panel.start_search)
     page.setCurrentIndex(1)
-    refuses_line(panel, page.starts, "Starts", session, panel.search, "5")
+    refuses_line(panel, page.starts, "Starts", session, panel.start_search, "5")
     page.along.setCurrentIndex(page.along.findData("run"))
-    refuses_line(panel, page.duration, "duration of the run", session, panel.search, "1")
+    refuses_line(panel, page.duration, "duration of the run", session, panel.start_search, "1")
     typed(page.minimise, NONSENSE)
     change_machine(session)
     names(panel, "Formula to be minimised")
@@ -162,9 +162,9 @@ def test_design(qtbot, session, jobs):
     assert panel.note.words == ""
     panel.kind.setCurrentIndex(panel.kind.findData(FUNCTION))
     page.points.item(0, 0) or page.points.show_rows([(0.0, 1.0)])
-    refuses_cell(panel, page.points, 0, 1, "Points, row 1", session, panel.search)
+    refuses_cell(panel, page.points, 0, 1, "Points, row 1", session, panel.start_search)
     panel.kind.setCurrentIndex(panel.kind.findData(CURVE))
-    refuses_line(panel, panel.curve_page.smooth, "Fourier terms", session, panel.search, "7")
+    refuses_line(panel, panel.curve_page.smooth, "Fourier terms", session, panel.start_search, "7")
     typed(panel.curve_page.points, "1 2; 3 four")
     change_machine(session)
     names(panel, "points")
@@ -177,7 +177,7 @@ def test_design(qtbot, session, jobs):
 def test_studies(qtbot, session, jobs):
     panel = made(qtbot, StudiesPanel(session))
     asked = panel.asked
-    asked.varied.choose("m")
+    asked.varied.check_quantity("m")
     row = next(k for k in range(asked.varied.rowCount()) if asked.varied.item(k, 0).text() == "m")
     refuses_cell(panel, asked.varied, row, 2, "'m'", session, lambda: None)
     asked.varied.item(row, 0).setCheckState(Qt.CheckState.Unchecked)
@@ -195,7 +195,7 @@ def test_texts_in_other_units_stay_as_they_are_typed(qtbot, session, jobs, setti
     settings.millimetres = False
     panel = made(qtbot, DesignPanel(session, jobs, None, settings))
     table: QTableWidget = panel.machine_page.vary
-    row = table.names.index("l")
+    row = table.parameter_names.index("l")
     table.item(row, 2).setText(NONSENSE)
     table.item(row, 3).setText("0.7")
     settings.millimetres = True

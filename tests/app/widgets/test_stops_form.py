@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from app.document.session import Ref
+from app.document.session import ElementRef
 from core.files import dumps
 from core.model import Body, Inertia, Joint, Limit, Model
 from tests.app.conftest import settle
@@ -21,7 +21,7 @@ def arm(bench, tmp_path):
     model = Model(name="arm", bodies=(body,), joints=(dataclasses.replace(pin, friction=0.5),))
     path.write_text(dumps(model), encoding="utf-8")
     bench.open(path)
-    bench.session.select(Ref("joints", "elbow"))
+    bench.session.select(ElementRef("joints", "elbow"))
     settle()
     return bench
 

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.document.session import Ref
-from app.panels import panels
+from app.document.session import ElementRef
+from app.panels import declared_panels
 from app.widgets.fields.text_editors import FileEditor
-from app.widgets.label import name_inputs, name_panel
+from app.widgets.label import set_accessible_input_names, set_accessible_panel_names
 
 INPUTS = (QLineEdit, QComboBox, QAbstractSpinBox, QAbstractButton)
 
@@ -38,7 +38,7 @@ def test_inputs_get_the_title_of_their_row_and_buttons_what_they_do(qapp):
     named.setAccessibleName("Kind")
     for each in (QLabel("Mesh"), line, button, worded, named):
         column.addWidget(each)
-    name_inputs(place, "Mesh")
+    set_accessible_input_names(place, "Mesh")
     assert [each.accessibleName() for each in (line, button, worded, named)] == [
         "Mesh",
         "Mesh: Choose a file",
@@ -46,18 +46,20 @@ def test_inputs_get_the_title_of_their_row_and_buttons_what_they_do(qapp):
         "Kind",
     ]
     searching = QLineEdit(placeholderText="Search", parent=place)
-    name_panel(place, "Model")
+    set_accessible_panel_names(place, "Model")
     assert searching.accessibleName() == "Search"
 
 
 def test_every_input_of_the_window_has_a_name(bench):
     bench.example("forces")
     window, model = bench.window, bench.session.model
-    for place in panels():
-        window.docks.show(place.id)
+    for place in declared_panels():
+        window.docks.show_panel(place.id)
         bench.draw()
         assert nameless(window.docks.docks[place.id]) == [], place.id
-    chosen = [None] + [Ref(name, getattr(model, name)[0].name) for name in ("bodies", "joints", "sensors", "forces")]
+    chosen = [None] + [
+        ElementRef(name, getattr(model, name)[0].name) for name in ("bodies", "joints", "sensors", "forces")
+    ]
     for ref in chosen:
         bench.session.select(ref)
         bench.draw()
@@ -66,7 +68,7 @@ def test_every_input_of_the_window_has_a_name(bench):
 
 def test_numbers_of_a_vector_are_told_apart(bench):
     bench.example("four_bar")
-    bench.session.select(Ref("joints", "crank_pin"))
+    bench.session.select(ElementRef("joints", "crank_pin"))
     bench.draw()
     names = [each.accessibleName() for each in bench.window.properties.findChildren(QLineEdit) if each.isVisible()]
     assert {"Axis x", "Axis y", "Axis z", "Name"} <= set(names)
@@ -78,7 +80,7 @@ def test_an_empty_file_line_says_what_it_means_and_shapes_are_looked_for_as_shap
     bench.draw()
     editors = bench.window.properties.findChildren(FileEditor)
     revolute = next(each for each in editors if each.path == "world.figures.revolute")
-    assert revolute.line.placeholderText() == "the program's own"
+    assert revolute.line.placeholderText() == "the built-in shapes"
     assert "z along the axis" in revolute.line.toolTip()
     asked = []
     monkeypatch.setattr(QFileDialog, "open", lambda dialog: asked.append(dialog.nameFilters()[0]))

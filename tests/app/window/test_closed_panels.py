@@ -5,7 +5,7 @@ import gc
 from collections import Counter
 
 from app.background.signals import Signal
-from app.panels import panels
+from app.panels import declared_panels
 from app.window.window import Window
 from core.files import load
 from resources import EXAMPLES
@@ -37,8 +37,8 @@ def listening(package):
 def test_closed_panels_listen_to_nothing_outside_themselves(qtbot, settings):
     before = listening("app.panels.")  # of windows of other tests
     window = Window(settings=settings, at_once=False)
-    window.session.start(load(EXAMPLES / "four_bar.kst"))
-    for place in panels():
+    window.session.start_document(load(EXAMPLES / "four_bar.kst"))
+    for place in declared_panels():
         assert window.docks.panels[place.id] is not None
     settle()
     assert len(listening("app.panels.") - before) > 10

@@ -6,17 +6,17 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog
 
-from app.commands import table
-from app.document.session import Ref
+from app.commands import command_table
+from app.document.session import ElementRef
 from core.functions import FUNCTIONS
 from resources import ICONS
 
-COMMANDS = sorted(table())
+COMMANDS = sorted(command_table())
 
 
 def test_commands_are_well_declared():
     keys: dict[str, str] = {}
-    for command in table().values():
+    for command in command_table().values():
         assert command.title, command.id
         assert len(command.help) > 10, command.id
         assert not command.icon or (ICONS / f"{command.icon}.svg").is_file(), (command.id, command.icon)
@@ -65,7 +65,7 @@ def test_the_keys_of_the_conventions_are_there():
     }
     given = {
         QKeySequence(text.strip()).toString(): command.id
-        for command in table().values()
+        for command in command_table().values()
         for text in command.shortcut.split(",")
         if text.strip()
     }
@@ -101,10 +101,10 @@ GROUPS = sorted({command.split(".")[0] for command in COMMANDS} - {"play"})
 def test_every_command_runs(bench, answers, group):
     bench.example("puma560")
     for command in [c for c in COMMANDS if c.split(".")[0] == group and c != "file.quit"]:
-        bench.session.select(Ref("chains", "arm"))
+        bench.session.select(ElementRef("chains", "arm"))
         errors = len(bench.messages("error"))
-        bench.window.run(command)
-        bench.wait(lambda: not bench.window.files.opening.busy)
+        bench.window.run_command(command)
+        bench.wait(lambda: not bench.window.files.opening.is_busy)
         for dialog in bench.window.findChildren(QDialog):
             dialog.close()
         popup = QApplication.activePopupWidget()
@@ -117,10 +117,10 @@ def test_every_command_runs(bench, answers, group):
 
 def test_saving_and_pictures_write_files(bench, answers):
     bench.example("puma560")
-    bench.window.run("file.save")
+    bench.window.run_command("file.save")
     assert (answers / "saved.kst").is_file()
     assert bench.session.path == answers / "saved.kst"
-    bench.window.run("file.picture")
+    bench.window.run_command("file.picture")
     assert (answers / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -130,14 +130,14 @@ def test_a_script_is_exported_that_builds_the_machine(bench, answers):
 
     bench.example("four_bar")
     before = bench.session.model, bench.session.path
-    bench.window.run("file.export_python")
+    bench.window.run_command("file.export_python")
     assert (bench.session.model, bench.session.path) == before
     built = runpy.run_path(str(answers / "built.py"))["model"]
     assert built.joints == bench.session.model.joints
 
 
 def test_quit_closes_the_window(own_bench):
-    own_bench.window.run("file.quit")
+    own_bench.window.run_command("file.quit")
     assert not own_bench.window.isVisible()
 
 
@@ -168,7 +168,7 @@ def test_the_palette_finds_commands_functions_and_elements(bench):
     palette.open_palette()
     QTest.keyClicks(palette.line, "link3")
     QTest.keyClick(palette.line, Qt.Key.Key_Return)
-    assert bench.session.selection == Ref("bodies", "link3")
+    assert bench.session.selection == ElementRef("bodies", "link3")
 
 
 def test_the_palette_finds_forces_and_opens_examples(bench):
@@ -179,7 +179,7 @@ def test_the_palette_finds_forces_and_opens_examples(bench):
     bench.example("damped_pendulum")
     force = bench.session.model.forces[0].name
     for typed, place, check in (
-        (force, "select force", lambda: bench.session.selection == Ref("forces", force)),
+        (force, "select force", lambda: bench.session.selection == ElementRef("forces", force)),
         ("four", "open example", lambda: bench.session.model.name == "Four-bar linkage"),
     ):
         palette = CommandPalette(bench.window)
@@ -193,9 +193,9 @@ def test_the_palette_finds_forces_and_opens_examples(bench):
 
 
 def test_help_has_a_page_for_everything(bench):
-    from app.dialogs.help import topics
+    from app.dialogs.help import help_topics
 
-    pages = topics()
+    pages = help_topics()
     assert {f"function.{name}" for name in FUNCTIONS} <= set(pages)
     assert all(len(text) > 30 for _, text in pages.values())
     for name, function in FUNCTIONS.items():
@@ -204,9 +204,9 @@ def test_help_has_a_page_for_everything(bench):
 
 
 def test_licences_are_known_of_every_library():
-    from app.dialogs.about import DIRECT_LIBRARIES, libraries
+    from app.dialogs.about import DIRECT_LIBRARIES, find_libraries
 
-    found = {each.name.lower(): each for each in libraries()}
+    found = {each.name.lower(): each for each in find_libraries()}
     assert {name.lower().replace("-", "_") for name in DIRECT_LIBRARIES} <= {name.replace("-", "_") for name in found}
     assert all(each.licence for each in found.values())
 
@@ -215,24 +215,24 @@ def test_a_trace_follows_the_tool_until_it_is_removed(bench):
     import numpy as np
 
     bench.example("puma560")
-    bench.window.run("view.trace")
+    bench.window.run_command("view.trace")
     session, scene = bench.session, bench.view.scene
-    frame = bench.window.ellipsoid.frame()
+    frame = bench.window.ellipsoid.frame_name()
     places = [np.array(session.mech.frame(session.q, frame))[:3, 3]]
     for angle in (0.2, 0.4, 0.6):
         session.preview_coordinates({"joint1": angle})
         places.append(np.array(session.mech.frame(session.q, frame))[:3, 3])
     assert np.allclose(scene.tracks.trajectories[frame], places)
     assert bench.window.actions_.by_id["view.trace"].isChecked()
-    bench.window.run("view.trace_end")
-    assert scene.tracks.frames == ()
-    session.cancel()
+    bench.window.run_command("view.trace_end")
+    assert scene.tracks.followed_frames == ()
+    session.cancel_preview()
 
 
 def test_the_menu_of_examples_has_pictures(bench):
     from resources import examples
 
-    menu = bench.window.actions_.menu("File/Open example")
+    menu = bench.window.actions_.find_or_create_menu("File/Open example")
     assert [action.text() for action in menu.actions()] == [example.title for example in examples()]
     assert not any(action.icon().isNull() for action in menu.actions())
     next(action for action in menu.actions() if action.text() == "SCARA").trigger()
@@ -240,9 +240,9 @@ def test_the_menu_of_examples_has_pictures(bench):
 
 
 def test_the_help_shows_what_is_searched_under_headings(bench):
-    from app.dialogs.help import HelpDialog, topics
+    from app.dialogs.help import HelpDialog, help_topics
 
-    dialog = HelpDialog.open_on(bench.window, "jacobian")
+    dialog = HelpDialog.open_topic(bench.window, "jacobian")
     try:
         assert dialog.list.currentItem().text() == "Jacobian"
         assert "Jacobian" in dialog.text.toPlainText()
@@ -254,6 +254,6 @@ def test_the_help_shows_what_is_searched_under_headings(bench):
         dialog.search.clear()
         found = [dialog.list.item(i) for i in range(dialog.list.count()) if not dialog.list.item(i).isHidden()]
         titles = [item.text() for item in found if item.flags() & Qt.ItemFlag.ItemIsSelectable]
-        assert [title for title, _ in topics().values()] == titles
+        assert [title for title, _ in help_topics().values()] == titles
     finally:
         dialog.close()

@@ -21,7 +21,7 @@ from core.files import assembly, load
 from core.functions import results
 from core.model import Driver, Inertia, new_elements
 from core.model.edits import edits
-from core.model.fields import TextKind, fields_of, mapped, nested_elements
+from core.model.fields import TextKind, declared_fields, map_elements, nested_elements
 from core.simulation import simulate
 from resources import EXAMPLES
 from tests.app.conftest import settle
@@ -38,21 +38,23 @@ MEANINGFUL = {"coordinate", "column", "parameter", "prefix", "variable"}
 def machine():
     """One with every kind of element, and the hostile text wherever a text of any letters is allowed."""
     model = load(EXAMPLES / "forces.kst")
-    chain = new_elements.chain(model)
+    chain = new_elements.new_chain(model)
     heavy = tuple(dataclasses.replace(row, mass=1.0, inertia=Inertia(ixx=1.0, iyy=1.0, izz=1.0)) for row in chain.rows)
     model = edits.add(model, dataclasses.replace(chain, rows=heavy))
     leg = EXAMPLES / "pendulum.kst"
     model = assembly(model, "leg", str(leg))
-    model, _ = new_elements.frame_on(model, model.bodies[0].name)
+    model, _ = new_elements.add_frame(model, model.bodies[0].name)
     texts = {
         (type(part), field.name)
         for part in nested_elements(model)
-        for field in fields_of(type(part))
+        for field in declared_fields(type(part))
         if isinstance(field.kind, TextKind)
     }
     for kind, name in sorted(texts, key=str):
         if name not in MEANINGFUL and (kind, name) != (Driver, "file"):  # that one is read
-            model = mapped(model, lambda part, kind=kind, name=name: {name: HOSTILE} if type(part) is kind else {})
+            model = map_elements(
+                model, lambda part, kind=kind, name=name: {name: HOSTILE} if type(part) is kind else {}
+            )
     return model
 
 
@@ -61,7 +63,7 @@ def hostile(bench, monkeypatch):
     """The window with the hostile machine, three runs of it, and something told."""
     monkeypatch.setattr(bench.window.files, "source", None)
     model = machine()
-    assert bench.session.start(model)
+    assert bench.session.start_document(model)
     assert {type(e).__name__ for _, e in model.elements()} >= {"Body", "Joint", "Force", "SubAssembly", "DHChain"}
     assert all(element.description == HOSTILE for _, element in model.elements() if hasattr(element, "description"))
     run = simulate(bench.session.mech, 0.02, output=0.01)
@@ -124,12 +126,12 @@ def examine():
 
 
 def test_every_element_is_shown_with_its_texts_as_they_are(hostile):
-    from app.document.session import Ref
+    from app.document.session import ElementRef
 
     for panel in ("properties", "findings", "sliders", "simulation", "plots", "output"):
         hostile.window.docks.show(panel)
     for collection, element in hostile.session.model.elements():
-        hostile.session.select(Ref(collection, element.name))
+        hostile.session.select(ElementRef(collection, element.name))
         settle()
         menu = hostile.window.actions_.context_menu(hostile.session.selection, hostile.window)
         assert examine() > 0, collection
@@ -171,7 +173,7 @@ def test_plots_of_runs_show_it_as_it_is(hostile):
 
 
 def test_dialogs_show_it_as_it_is(hostile):
-    hostile.window.dialogs.film()
+    hostile.window.dialogs.open_film_dialog()
     for topic in ("", "body", "joint"):
         hostile.window.dialogs.help(topic)
     for name in ("about", "palette", "licences", "keyboard"):
@@ -192,7 +194,7 @@ def test_a_file_opened_last_is_called_by_all_its_letters(bench, tmp_path):
     path = tmp_path / "<b>a&b[*].kst"
     path.write_text("kinetostat: 1\nname: A\nbodies:\n  a: {mass: 1}\n", encoding="utf-8")
     bench.open(path)
-    menu = bench.window.actions_.menu("File/Open recent")
+    menu = bench.window.actions_.find_or_create_menu("File/Open recent")
     menu.aboutToShow.emit()
     entry = menu.actions()[0]
     assert entry.text() == "<b>a&&b[*].kst"

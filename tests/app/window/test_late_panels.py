@@ -3,15 +3,15 @@
 import pytest
 from PySide6.QtWidgets import QTabBar
 
-from app.background.slices import slices
-from app.panels import BOTTOM, panels
+from app.background.slices import shared_slices
+from app.panels import BOTTOM, declared_panels
 from app.window.docks import HIGHEST
 from app.window.window import Window
 from core.files import load
 from resources import EXAMPLES
 from tests.app.conftest import pump, settle
 
-IN_FRONT = {place.id for place in panels() if not place.tab_with}
+IN_FRONT = {place.id for place in declared_panels() if not place.tab_with}
 
 
 @pytest.fixture
@@ -37,11 +37,11 @@ def choose_tab(window, title):
 
 def test_only_what_is_in_front_is_made_at_first(window):
     assert set(window.docks.panels) == IN_FRONT
-    window.session.start(load(EXAMPLES / "puma560.kst"))
+    window.session.start_document(load(EXAMPLES / "puma560.kst"))
     settle()
     assert set(window.docks.panels) == IN_FRONT  # neither the machine nor what commands look at needs the others
-    assert not window.panels.plotting
-    assert not window.panels.deriving
+    assert not window.panels.has_plotted_channels
+    assert not window.panels.is_derivation_open
 
 
 def test_a_panel_is_made_when_its_tab_is_chosen_or_it_is_asked_for(window):
@@ -49,7 +49,7 @@ def test_a_panel_is_made_when_its_tab_is_chosen_or_it_is_asked_for(window):
     assert pump(lambda: "studies" in window.docks.panels)
     assert window.docks.docks["studies"].widget() is window.docks.panels["studies"]
     assert window.docks.panels["studies"].isVisible()
-    window.docks.show("console")
+    window.docks.show_panel("console")
     assert window.console.isVisible()
     assert set(window.docks.panels) == IN_FRONT | {"studies", "console"}
     with pytest.raises(KeyError, match="nothing"):
@@ -57,41 +57,43 @@ def test_a_panel_is_made_when_its_tab_is_chosen_or_it_is_asked_for(window):
 
 
 def test_the_others_come_one_by_one_with_what_is_open_then(window):
-    window.session.start(load(EXAMPLES / "four_bar.kst"))
+    window.session.start_document(load(EXAMPLES / "four_bar.kst"))
     counts = []
-    waiting = slices()._turn
-    window.complete_soon()
-    while any(not place.seldom for place in window.docks.missing):
+    waiting = shared_slices()._run_next_slice
+    window.create_missing_panels_soon()
+    while any(not place.seldom for place in window.docks.missing_panels):
         before = len(window.docks.panels)
         waiting()
         counts.append(len(window.docks.panels) - before)
     assert max(counts) == 1  # never two in a turn of the window
-    assert set(window.docks.panels) == {place.id for place in panels() if not place.seldom}
+    assert set(window.docks.panels) == {place.id for place in declared_panels() if not place.seldom}
     names = {item.text(0) for item in window.tree.items.values()}
     assert {joint.name for joint in window.session.model.joints} <= names
-    assert window.docks.docks["findings"].windowTitle() == window.findings.title
-    assert pump(lambda: not slices().waiting)
+    assert window.docks.docks["findings"].windowTitle() == window.findings.tab_title
+    assert pump(lambda: not shared_slices().has_work)
 
 
 def test_a_message_is_in_the_log_that_is_made_for_it(window):
-    window.tell("warning", "It is late.")
+    window.show_message("warning", "It is late.")
     assert [entry.text for entry in window.log.entries] == ["It is late."]
 
 
 def test_what_the_window_hears_of_panels_is_heard_of_those_made_later(window):
-    window.session.start(load(EXAMPLES / "puma560.kst"))
-    assert not window.commands()["derivation.close"].isEnabled()
-    window.run("derivation.replay")
-    assert window.panels.deriving
+    window.session.start_document(load(EXAMPLES / "puma560.kst"))
+    assert not window.command_actions()["derivation.close"].isEnabled()
+    window.run_command("derivation.replay")
+    assert window.panels.is_derivation_open
     assert window.actions_.by_id["derivation.close"].isEnabled()
 
 
 def test_nothing_moves_when_the_panels_below_the_picture_are_made(window):
     size = window.viewport.size()
-    window.docks.complete()
+    window.docks.create_missing_panels()
     settle()
     below = {
-        place.id: window.docks.panels[place.id].minimumSizeHint().height() for place in panels() if place.area == BOTTOM
+        place.id: window.docks.panels[place.id].minimumSizeHint().height()
+        for place in declared_panels()
+        if place.area == BOTTOM
     }
     assert max(below.values()) <= HIGHEST, below
     assert window.viewport.size() == size

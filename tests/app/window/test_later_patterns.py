@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from core.later import LazyPattern, patterns
+from core.later import LazyPattern, lazy_patterns
 
 LOADED = """
 import re, sys
@@ -36,7 +36,7 @@ def test_pyside_is_loaded_without_the_patterns_of_its_stubs_and_finds_them_when_
 
 def test_only_patterns_of_pyside_are_later_ones():
     inside = {"__name__": "shibokensupport.anything", "re": re}
-    with patterns("shibokensupport."):
+    with lazy_patterns("shibokensupport."):
         exec("made = re.compile('b+', re.I)", inside)
         outside = re.compile("b+")
     assert isinstance(inside["made"], LazyPattern)

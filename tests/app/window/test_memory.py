@@ -18,7 +18,7 @@ def opened_and_run(bench, name):
     bench.example(name)
     window = bench.window
     ends = []
-    window.simulation.choose(duration=0.05, output=0.01)
+    window.simulation.change_settings(duration=0.05, output=0.01)
     window.simulation.ended.connect(heard := lambda record, words: ends.append(record))
     window.simulation.start()
     bench.wait(lambda: ends)
@@ -67,7 +67,7 @@ def test_hours_of_work_leave_as_many_objects_as_the_first(own_bench):
         for name in MACHINES:
             opened_and_run(bench, name)
             edit_and_undo(bench.session)
-        bench.wait(lambda: not background.busy())
+        bench.wait(lambda: not background.is_busy())
         bench.draw()
         gc.collect()
         return len(gc.get_objects())

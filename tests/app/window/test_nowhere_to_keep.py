@@ -70,7 +70,7 @@ def test_what_cannot_be_kept_is_said_in_one_message(tmp_path):
     file.touch()
     kept = {"settings": file / "a", "recovery copies": file / "b", "runs": tmp_path / "new" / "runs"}
     text = unwritable_folders_message(kept)
-    assert text.startswith(f"Settings and recovery copies cannot be kept: Not a directory ({file / 'a'}).")
+    assert text.startswith(f"Settings and recovery copies cannot be saved: Not a directory ({file / 'a'}).")
     assert (tmp_path / "new" / "runs").is_dir()
     assert unwritable_folders_message({"runs": tmp_path / "new" / "runs"}) == ""
 

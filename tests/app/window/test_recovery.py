@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from app.document.kept import recovery_copies
-from app.document.kept.companion import Kept
-from app.document.kept.recovery_copies import Leftover, Origin
+from app.document.kept.companion import CompanionContent
+from app.document.kept.recovery_copies import RecoveredWork, UnsavedWorkOrigin
 from app.plotting.curves import Plot
 from core.model.edits import edits
 from resources import examples
@@ -33,7 +33,7 @@ def recovery(bench):
     def empty():
         for place in (*found.folder.glob("*.kst"), *found.folder.glob("*.json")):
             if place.stem != found.copy.stem:
-                recovery_copies.remove_copy(place)
+                recovery_copies.delete_copy(place)
 
     found._prepare_folder()
     empty()
@@ -42,14 +42,14 @@ def recovery(bench):
 
 
 def simulate(bench, duration=0.3):
-    bench.window.simulation.choose(duration=duration)
+    bench.window.simulation.change_settings(duration=duration)
     bench.window.simulation.start()
-    bench.wait(lambda: not bench.window.simulation.running)
+    bench.wait(lambda: not bench.window.simulation.is_running)
 
 
 def written(bench):
     bench.window.run_keeper.store.worker.wait()
-    bench.window.recovery.flush()
+    bench.window.recovery.write_now()
 
 
 def crash(bench, recovery, name="crashed"):
@@ -58,17 +58,17 @@ def crash(bench, recovery, name="crashed"):
     copy = recovery.folder / f"{name}.kst"
     shutil.copy(recovery.copy, copy)
     shutil.copy(recovery.copy.with_suffix(".json"), copy.with_suffix(".json"))
-    runs = recovery_copies.runs_of(recovery.copy)
+    runs = recovery_copies.runs_folder_of(recovery.copy)
     if runs.is_dir():
-        shutil.copytree(runs, recovery_copies.runs_of(copy))
-    bench.window.run("file.new")
+        shutil.copytree(runs, recovery_copies.runs_folder_of(copy))
+    bench.window.run_command("file.new")
     return copy
 
 
 def restore(bench, copy):
-    bench.window.recovery.offer()
-    bench.window.notices.answer(str(copy), "Restore")
-    bench.wait(lambda: not bench.window.files.opening.busy and not bench.window.jobs.running)
+    bench.window.recovery.offer_leftovers()
+    bench.window.notices.press_button(str(copy), "Restore")
+    bench.wait(lambda: not bench.window.files.opening.is_busy and not bench.window.jobs.unfinished_jobs)
     written(bench)
 
 
@@ -86,7 +86,7 @@ def test_restored_work_has_its_name_its_place_and_its_pose(bench, four_bar, reco
     assert bench.session.state.pose == pytest.approx(pose)
     assert not copy.exists()
     assert recovery.copy.exists()
-    bench.window.run("file.save")
+    bench.window.run_command("file.save")
     from core.files import load
 
     assert load(four_bar).find("parameters", "a").value == 0.11
@@ -107,11 +107,11 @@ def test_untitled_work_stays_untitled_and_an_example_is_not_saved_over(bench, re
 
 def test_runs_and_plots_come_back_and_are_whole(bench, four_bar, recovery):
     simulate(bench)
-    bench.session.runs.annotate(bench.session.runs.items[0], "first")
-    bench.window.simulation.choose(start="moment")
+    bench.session.runs.set_note(bench.session.runs.items[0], "first")
+    bench.window.simulation.change_settings(start="moment")
     bench.session.runs.seek(0.1)
     simulate(bench)
-    bench.window.simulation.choose(start="pose")
+    bench.window.simulation.change_settings(start="pose")
     bench.window.plots.add_plot(Plot(("crank_pin.q",)))
     first, second = bench.session.runs.items
     q, when = second.run.q.copy(), second.from_time
@@ -133,23 +133,26 @@ def test_several_leftovers_are_offered_and_what_is_discarded_can_be_brought_back
         bench.session.apply("Change a", change)
         copies.append(crash(bench, recovery, name))
     recovery.offer()
-    assert set(bench.window.notices.texts) == {str(copy) for copy in copies}
-    assert all("four_bar" in text and "1 edit" in text for text in bench.window.notices.texts.values())
-    bench.window.notices.answer(str(copies[0]), "Discard")
+    assert set(bench.window.notices.notice_texts) == {str(copy) for copy in copies}
+    assert all("four_bar" in text and "1 edit" in text for text in bench.window.notices.notice_texts.values())
+    bench.window.notices.press_button(str(copies[0]), "Discard")
     assert not copies[0].exists()
     assert copies[1].exists()
-    bench.window.notices.answer(str(copies[0]), "Bring it back")
+    bench.window.notices.press_button(str(copies[0]), "Restore it")
     assert copies[0].exists()
-    assert set(bench.window.notices.texts) == {str(copy) for copy in copies}
+    assert set(bench.window.notices.notice_texts) == {str(copy) for copy in copies}
 
 
 def test_a_copy_that_cannot_be_read_is_named_and_stays(bench, recovery):
     copy = recovery.folder / "broken.kst"
-    recovery_copies.write_copy(
-        copy, "kinetostat: 1\nbodies: {a: {mass: [}", Origin(path="/tmp/robot.kst", time=time.time()), Kept()
+    recovery_copies.write_recovery_copy(
+        copy,
+        "kinetostat: 1\nbodies: {a: {mass: [}",
+        UnsavedWorkOrigin(path="/tmp/robot.kst", time=time.time()),
+        CompanionContent(),
     )
     restore(bench, copy)
-    text = bench.window.notices.texts[str(copy)]
+    text = bench.window.notices.notice_texts[str(copy)]
     assert "robot" in text
     assert str(copy) in text
     assert copy.exists()
@@ -162,14 +165,14 @@ def test_a_copy_of_which_nothing_is_known_is_offered_all_the_same(recovery, told
     copy = recovery.folder / "unknown.kst"
     copy.write_text("kinetostat: 1\nname: A\n")
     copy.with_suffix(".json").write_text(told)
-    assert [left.copy for left in recovery_copies.leftovers(recovery.folder)] == [copy]
+    assert [left.copy for left in recovery_copies.find_recovered_work(recovery.folder)] == [copy]
 
 
 def test_the_copy_of_a_program_that_lives_is_not_offered(bench, four_bar, recovery):
     bench.session.apply("Change a", change)
     written(bench)
     assert recovery.copy.exists()
-    assert recovery_copies.leftovers(recovery.folder) == ()
+    assert recovery_copies.find_recovered_work(recovery.folder) == ()
 
 
 def test_a_copy_is_there_two_seconds_after_a_change(bench, four_bar, recovery):
@@ -191,7 +194,7 @@ def test_discarding_and_then_failing_to_open_another_file_loses_nothing(bench, f
     bench.session.apply("Change a", change)
     written(bench)
     bench.open(tmp_path / "nothing_there.kst")
-    assert bench.session.unsaved
+    assert bench.session.is_unsaved
     assert recovery.copy.exists()
 
 
@@ -200,8 +203,8 @@ def test_saving_restored_work_asks_if_its_file_was_changed_meanwhile(bench, four
     copy = crash(bench, recovery)
     four_bar.write_text(four_bar.read_text().replace("value: 0.1,", "value: 0.13,"))
     restore(bench, copy)
-    bench.window.run("file.save")
-    assert "Another program changed four_bar.kst" in bench.window.notices.texts["changed outside"]
+    bench.window.run_command("file.save")
+    assert "Another program changed four_bar.kst" in bench.window.notices.notice_texts["changed outside"]
     assert "0.13" in four_bar.read_text()
 
 
@@ -209,7 +212,7 @@ def test_where_nothing_can_be_kept_that_is_said_once_and_work_goes_on(bench, fou
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(recovery_copies, "write_whole", full)
+    monkeypatch.setattr(recovery_copies, "write_atomically", full)
     for value in (0.11, 0.12, 0.13):
         bench.session.apply("Change a", lambda model, value=value: change(model, value))
         recovery.write()
@@ -232,16 +235,19 @@ def test_a_vanished_folder_is_made_again(bench, four_bar, recovery):
 
 def test_a_clock_that_was_set_back_hides_nothing(recovery):
     copy = recovery.folder / "future.kst"
-    recovery_copies.write_copy(
-        copy, "kinetostat: 1\nname: A\n", Origin(title="A", time=time.time() + 1e7, edits=2), Kept()
+    recovery_copies.write_recovery_copy(
+        copy,
+        "kinetostat: 1\nname: A\n",
+        UnsavedWorkOrigin(title="A", time=time.time() + 1e7, edits=2),
+        CompanionContent(),
     )
-    assert [left.origin.edits for left in recovery_copies.leftovers(recovery.folder)] == [2]
+    assert [left.origin.edits for left in recovery_copies.find_recovered_work(recovery.folder)] == [2]
 
 
 def test_what_was_discarded_long_ago_goes(recovery):
     copy = recovery.folder / "old.kst"
-    recovery_copies.write_copy(copy, "kinetostat: 1\nname: A\n", Origin(), Kept())
-    gone = recovery_copies.discard_copy(Leftover(copy))
+    recovery_copies.write_recovery_copy(copy, "kinetostat: 1\nname: A\n", UnsavedWorkOrigin(), CompanionContent())
+    gone = recovery_copies.discard_copy(RecoveredWork(copy))
     recovery_copies.purge_discarded(recovery.folder)
     assert gone.copy.exists()
     past = time.time() - 2 * recovery_copies.KEPT_FOR
@@ -254,7 +260,7 @@ def test_a_copy_whose_runs_cannot_all_be_read_stays(bench, four_bar, recovery):
     simulate(bench)
     simulate(bench)
     copy = crash(bench, recovery)
-    runs = sorted(recovery_copies.runs_of(copy).glob("*.h5"))
+    runs = sorted(recovery_copies.runs_folder_of(copy).glob("*.h5"))
     runs[0].write_bytes(b"damaged")
     restore(bench, copy)
     assert len(bench.session.runs.items) == 1
@@ -268,21 +274,23 @@ def test_runs_that_were_saved_before_the_crash_are_not_doubled(bench, four_bar, 
 
     simulate(bench)
     assert bench.window.files.save()
-    bench.wait(bench.window.run_keeper.wait)
+    bench.wait(bench.window.run_keeper.wait_for_writing)
     bench.session.apply("Change a", change)
     simulate(bench)
     restore(bench, crash(bench, recovery))
     assert len(bench.session.runs.items) == 2
     assert [record.name for record in bench.window.run_keeper.unsaved_runs] == ["Run 2"]
     assert bench.window.files.save()
-    bench.wait(bench.window.run_keeper.wait)
-    assert len(companion.read(companion.folder_of(four_bar)).runs) == 2
+    bench.wait(bench.window.run_keeper.wait_for_writing)
+    assert len(companion.read(companion.companion_folder(four_bar)).runs) == 2
 
 
 def test_a_time_that_no_clock_shows_hinders_nothing(recovery):
     copy = recovery.folder / "odd.kst"
-    recovery_copies.write_copy(copy, "kinetostat: 1\nname: A\n", Origin(title="A", time=1e300), Kept())
-    assert [left.words for left in recovery_copies.leftovers(recovery.folder)] == ["A"]
+    recovery_copies.write_recovery_copy(
+        copy, "kinetostat: 1\nname: A\n", UnsavedWorkOrigin(title="A", time=1e300), CompanionContent()
+    )
+    assert [left.description for left in recovery_copies.find_recovered_work(recovery.folder)] == ["A"]
 
 
 PROGRAM = """
@@ -328,6 +336,6 @@ def test_a_program_that_is_ended_from_outside_leaves_its_work_behind(tmp_path, n
     folder = tmp_path / "state" / "kinetostat" / "recovery"
     program.send_signal(number)
     program.wait(30)
-    (left,) = recovery_copies.leftovers(folder)
+    (left,) = recovery_copies.find_recovered_work(folder)
     assert Path(left.origin.path) == path
     assert "0.12" in left.copy.read_text()

@@ -5,28 +5,28 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
-from app.commands import table
-from app.dialogs.matching import nearness, score
-from app.document.session import Ref
+from app.commands import command_table
+from app.dialogs.matching import best_similarity, match_score
+from app.document.session import ElementRef
 from tests.app.conftest import settle
 
 
 def test_quit_is_last_in_its_menu(bench):
-    assert bench.window.actions_.menu("File").actions()[-1].objectName() == "file.quit"
+    assert bench.window.actions_.find_or_create_menu("File").actions()[-1].objectName() == "file.quit"
 
 
 def test_switches_in_menus_show_their_check_marks(bench):
     """A picture would be drawn in their place."""
-    for command in table().values():
+    for command in command_table().values():
         action = bench.window.actions_.by_id[command.id]
         assert action.isCheckable() == (command.checked is not None), command.id
         assert action.isIconVisibleInMenu() != action.isCheckable(), command.id
     grid = bench.window.actions_.by_id["view.show_grid"]
     before = grid.isChecked()
-    bench.window.run("view.show_grid")
+    bench.window.run_command("view.show_grid")
     assert grid.isChecked() is not before
-    assert bench.window.settings.flag("grid") is grid.isChecked()
-    bench.window.run("view.show_grid")
+    assert bench.window.settings.view_flag("grid") is grid.isChecked()
+    bench.window.run_command("view.show_grid")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_switches_in_menus_show_their_check_marks(bench):
     ],
 )
 def test_the_very_name_comes_first(typed, exact, others):
-    assert all((score(typed, exact) or 0.0) > (score(typed, other) or 0.0) for other in others)
+    assert all((match_score(typed, exact) or 0.0) > (match_score(typed, other) or 0.0) for other in others)
 
 
 def test_an_element_is_found_first_by_its_own_name(bench):
@@ -49,10 +49,10 @@ def test_an_element_is_found_first_by_its_own_name(bench):
 
     names = ("Frame", "frames_of_view", "Fit", "energy")
     bodies = "".join(f"  {name}: {{mass: 1, inertia: [1, 1, 1]}}\n" for name in names)
-    bench.session.start(loads(f"kinetostat: {VERSION}\nbodies:\n{bodies}"))
+    bench.session.start_document(loads(f"kinetostat: {VERSION}\nbodies:\n{bodies}"))
     for name in names:
         palette = CommandPalette(bench.window)
-        palette._filter(name)
+        palette._filter_entries(name)
         found = palette.list.item(0).data(Qt.ItemDataRole.UserRole)
         assert found.title.casefold() == name.casefold()
         palette.close()
@@ -62,7 +62,7 @@ def test_an_element_is_found_first_by_its_own_name(bench):
 def test_keys_are_the_scenes_again_after_a_number(bench, key):
     bench.example("puma560")
     box = next(iter(bench.window.sliders.rows.values())).box
-    bench.window.docks.show("sliders")
+    bench.window.docks.show_panel("sliders")
     box.setFocus()
     box.selectAll()
     if key != Qt.Key.Key_Escape:
@@ -77,8 +77,8 @@ def test_keys_are_the_scenes_again_after_a_property(bench):
     """Else "D" to draw lands in the field, as "0.32 md"."""
     bench.example("pendulum")
     window = bench.window
-    window.docks.show("properties")
-    bench.session.select(Ref("bodies", bench.session.model.bodies[0].name))
+    window.docks.show_panel("properties")
+    bench.session.select(ElementRef("bodies", bench.session.model.bodies[0].name))
     line = window.properties.form.editors["mass"].edit
     for text, left in (("2 kgg", False), ("2 kg", True)):
         line.setFocus()
@@ -94,7 +94,7 @@ def test_keys_are_the_scenes_again_after_a_property(bench):
 def test_a_slider_says_what_it_cannot_take(bench):
     bench.example("puma560")
     name, row = next(iter(bench.window.sliders.rows.items()))
-    bench.window.docks.show("sliders")
+    bench.window.docks.show_panel("sliders")
     before = row.box.text()
     row.box.setFocus()
     row.box.selectAll()
@@ -107,7 +107,7 @@ def test_a_slider_says_what_it_cannot_take(bench):
 def test_escape_takes_back_what_is_typed_and_leaves_the_field(bench):
     bench.example("puma560")
     box = next(iter(bench.window.sliders.rows.values())).box
-    bench.window.docks.show("sliders")
+    bench.window.docks.show_panel("sliders")
     before = box.text()
     box.setFocus()
     box.selectAll()
@@ -122,10 +122,10 @@ def test_after_escape_a_letter_is_a_shortcut_in_every_kind_of_number_field(bench
     bench.example("pendulum")
     window = bench.window
     body = bench.session.model.bodies[0].name
-    window.docks.show("simulation")
-    window.docks.show("properties")
+    window.docks.show_panel("simulation")
+    window.docks.show_panel("properties")
     for typed in ("", "7", "7 s"):
-        bench.session.select(Ref("bodies", body))
+        bench.session.select(ElementRef("bodies", body))
         line = window.properties.form.editors["mass"].edit
         leave_by_escape(bench, line, typed)
         assert window.properties.form.editors["mass"].problem == "" if bench.session.selection else True
@@ -136,7 +136,7 @@ def test_after_escape_a_letter_is_a_shortcut_in_every_kind_of_number_field(bench
     for typed in ("", "7", "7*("):
         leave_by_escape(bench, line, typed)
         assert (line.text(), window.simulation.run_settings.forces) == ("", {})
-    window.docks.show("identification")
+    window.docks.show_panel("identification")
     leave_by_escape(bench, window.docks.panels["identification"].motion_page.fields.lines["period"], "")
 
 
@@ -153,7 +153,7 @@ def leave_by_escape(bench, line, typed):
     QTest.keyClick(bench.window.focusWidget(), Qt.Key.Key_D)
     assert bench.view.gestures.tool.id == "draw"
     assert "d" not in line.text() or before == line.text()
-    bench.view.gestures.choose("select")
+    bench.view.gestures.choose_tool("select")
 
 
 def test_dialogs_of_files_begin_in_the_folder_of_the_document(bench, monkeypatch, tmp_path):
@@ -176,11 +176,11 @@ def test_dialogs_of_files_begin_in_the_folder_of_the_document(bench, monkeypatch
     window.files.open(path)
     bench.wait(lambda: bench.session.path == path)
     for command in ("file.open", "file.save_as", "file.picture", "element.add_assembly"):
-        if command in table():
-            window.run(command)
+        if command in command_table():
+            window.run_command(command)
     window.plots.ask_export()
     window.simulation_panel.runs.load()
-    window.dialogs.film()
+    window.dialogs.open_film_dialog()
     assert len(asked) >= 5
     assert [each for each in asked if not each[1].startswith(str(folder))] == []
 
@@ -210,13 +210,13 @@ def test_dialogs_of_files_begin_in_the_folder_of_the_document(bench, monkeypatch
     ],
 )
 def test_scattered_letters_mean_nothing(typed, text, meant):
-    assert (score(typed, text) is not None) is meant
+    assert (match_score(typed, text) is not None) is meant
 
 
 def test_the_nearest_is_what_is_written_alike():
-    assert nearness("drawing", ["Draw: link"]) > nearness("drawing", ["Driver"]) == 0.0
-    assert nearness("centric path", ["Path of a run"]) < nearness("centric path", ["Centre", "path"])
-    assert nearness("gltf", ["Angle of b about an axis of a"]) == nearness("", ["Path"]) == 0.0
+    assert best_similarity("drawing", ["Draw: link"]) > best_similarity("drawing", ["Driver"]) == 0.0
+    assert best_similarity("centric path", ["Path of a run"]) < best_similarity("centric path", ["Centre", "path"])
+    assert best_similarity("gltf", ["Angle of b about an axis of a"]) == best_similarity("", ["Path"]) == 0.0
 
 
 @pytest.mark.parametrize("typed", ["mirror", "gltf", "contact", "report", "payload", "pattern", "section", "qqqq zz"])

@@ -23,16 +23,16 @@ def choose(page, subject, title):
 
 def test_it_stands_where_there_is_no_machine(bench):
     page = bench.window.start_page
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     assert page.isVisible()
-    bench.window.run("add.link")
+    bench.window.run_command("add.link")
     assert not page.isVisible()
-    bench.window.run("edit.undo")
+    bench.window.run_command("edit.undo")
     assert page.isVisible()
 
 
 def test_every_example_is_offered_under_its_subject(bench):
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     page, offered = bench.window.start_page, {}
     for i in range(page.shelf.tabs.count()):
         page.shelf.tabs.setCurrentIndex(i)
@@ -44,7 +44,7 @@ def test_every_example_is_offered_under_its_subject(bench):
 
 
 def test_one_click_opens_an_example(bench):
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     choose(bench.window.start_page, "Linkages", "Slider-crank")
     bench.wait(lambda: bench.session.model.name == "Slider-crank")
     assert not bench.window.start_page.isVisible()
@@ -52,8 +52,8 @@ def test_one_click_opens_an_example(bench):
 
 def test_its_buttons_run_their_commands(bench, monkeypatch):
     ran = []
-    bench.window.run("file.new")
-    monkeypatch.setattr(bench.window, "run", ran.append)
+    bench.window.run_command("file.new")
+    monkeypatch.setattr(bench.window, "run_command", ran.append)
     for button in bench.window.start_page.findChildren(QToolButton):
         if button.text():
             QTest.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -62,19 +62,19 @@ def test_its_buttons_run_their_commands(bench, monkeypatch):
 
 def test_esc_and_a_tool_put_it_away_until_it_is_asked_for(bench):
     page = bench.window.start_page
-    bench.window.run("file.new")
-    bench.window.run("edit.cancel")
+    bench.window.run_command("file.new")
+    bench.window.run_command("edit.cancel")
     assert not page.isVisible()
-    bench.window.run("file.start")
+    bench.window.run_command("file.start")
     assert page.isVisible()
-    bench.window.run("tool.connect")
+    bench.window.run_command("tool.connect")
     assert not page.isVisible()
-    bench.window.run("tool.select")
+    bench.window.run_command("tool.select")
     bench.example("four_bar")
     assert not page.isVisible()
-    bench.window.run("file.start")  # over a machine, too
+    bench.window.run_command("file.start")  # over a machine, too
     assert page.isVisible()
-    bench.window.run("add.link")
+    bench.window.run_command("add.link")
     assert not page.isVisible()
 
 
@@ -85,10 +85,10 @@ def test_a_file_that_was_left_is_offered_with_its_picture(bench, tmp_path, monke
     assert bench.session.save(path)
     bench.open(path)
     bench.draw()
-    bench.window.run("file.new")
-    assert files.picture_of(path).is_file()
+    bench.window.run_command("file.new")
+    assert files.picture_path(path).is_file()
     page = bench.window.start_page
-    bench.window.run("file.start")
+    bench.window.run_command("file.start")
     assert page.shelf.tabs.tabText(0) == "Recent"
     page.shelf.tabs.setCurrentIndex(0)
     assert page.shelf.list.item(0).text() == "mine"
@@ -108,27 +108,27 @@ def test_only_the_newest_pictures_stay(tmp_path, monkeypatch):
     image.fill(Qt.GlobalColor.red)
     for k in range(4):
         path = tmp_path / f"{k}.kst"
-        files.keep_picture(image, path)
-        if files.picture_of(path).exists():
-            os.utime(files.picture_of(path), (1000 + k, 1000 + k))
-    left = [k for k in range(4) if files.picture_of(tmp_path / f"{k}.kst").exists()]
+        files.save_picture(image, path)
+        if files.picture_path(path).exists():
+            os.utime(files.picture_path(path), (1000 + k, 1000 + k))
+    left = [k for k in range(4) if files.picture_path(tmp_path / f"{k}.kst").exists()]
     assert len(left) == 2
     assert 3 in left
-    taken = QImage(str(files.picture_of(tmp_path / "3.kst")))
+    taken = QImage(str(files.picture_path(tmp_path / "3.kst")))
     assert taken.size() == files.PICTURE_SIZE
 
 
 def test_a_new_model_while_one_draws_begins_anew(bench):
     page = bench.window.start_page
     bench.example("four_bar")
-    bench.window.run("tool.draw")
-    bench.window.run("file.new")
+    bench.window.run_command("tool.draw")
+    bench.window.run_command("file.new")
     assert page.isVisible()
     assert bench.window.viewport.gestures.tool.id == "select"
-    bench.window.run("tool.draw")
+    bench.window.run_command("tool.draw")
     assert not page.isVisible()
-    bench.window.run("add.link")
-    bench.window.run("edit.undo")  # empty again, but one is at work
+    bench.window.run_command("add.link")
+    bench.window.run_command("edit.undo")  # empty again, but one is at work
     assert not page.isVisible()
 
 
@@ -149,14 +149,14 @@ def test_an_example_that_is_made_for_a_question_opens_with_its_answer(bench):
     window = bench.window
     bench.session.mapped.emit(None)
     path = next(each.path for each in examples() if each.name == "sprung_arm")
-    bench.session.start(Model(name="untitled"))
-    window.files.start_example(path)
-    bench.wait(lambda: bench.view.maps.shown is not None and not window.jobs.running)
+    bench.session.start_document(Model(name="untitled"))
+    window.files.open_example(path)
+    bench.wait(lambda: bench.view.maps.shown is not None and not window.jobs.unfinished_jobs)
     shown = bench.view.maps.shown.result
     assert shown.map.kind == "stiffness"
     assert shown.map.complete
     assert shown.map.machine == "Sprung arm"
     assert window.docks.docks["output"].isVisible()
-    window.panels.choose_function("workspace")
+    window.panels.open_function("workspace")
     assert window.functions.form.options()["kind"] != "stiffness"
     bench.session.mapped.emit(None)

@@ -13,8 +13,8 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 
 from app.commands.elements import add_link
-from app.document.session import Ref
-from app.plotting.channels import likely
+from app.document.session import ElementRef
+from app.plotting.channels import suggest_plots
 from app.plotting.curves import Plot
 from app.window.start import GarbageCollector, freeze_existing_objects
 from benchmarks.watch import piece
@@ -87,7 +87,7 @@ def edits(turns, bench, name):
     session = bench.session
     for collection in ("joints", "bodies"):
         for element in getattr(session.model, collection)[:2]:
-            ref = Ref(collection, element.name)
+            ref = ElementRef(collection, element.name)
             turns.step(f"one of the {collection} of {name} chosen", lambda ref=ref: session.select(ref))
     turns.step(f"a link added to {name}", lambda: add_link(session))
     turns.step(f"that undone with {name}", session.undo)
@@ -102,10 +102,10 @@ def edits(turns, bench, name):
 def runs(turns, bench, name):
     """A run, plots, the timeline, another run, what-if."""
     window, session = bench.window, bench.session
-    window.simulation.choose(duration=1.0, output=1e-3)
-    turns.step(f"a run of {name}", window.simulation.start, lambda: not window.simulation.running)
-    drawn = lambda: not window.plots.waiting  # noqa: E731
-    shown = list(likely(session.runs.current.run).values())
+    window.simulation.change_settings(duration=1.0, output=1e-3)
+    turns.step(f"a run of {name}", window.simulation.start, lambda: not window.simulation.is_running)
+    drawn = lambda: not window.plots.has_pending_changes  # noqa: E731
+    shown = list(suggest_plots(session.runs.current.run).values())
     for x, channels in shown[:2]:
         turns.step(f"a plot of {name}", lambda x=x, c=channels: window.plots.add_plot(Plot(c, x)), drawn)
     reaction = f"{session.mech.joint_names[-1]}.reaction"
@@ -114,7 +114,7 @@ def runs(turns, bench, name):
         turns.step(f"the timeline of {name} scrubbed", lambda k=k: session.runs.seek(0.2 * k))
     heard = []
     window.what_if.made.connect(heard.append)
-    turns.step(f"what-if of {name} begun", lambda: window.what_if.switch(True), lambda: heard and drawn())
+    turns.step(f"what-if of {name} begun", lambda: window.what_if.set_enabled(True), lambda: heard and drawn())
     for k in range(2):
         value, made = {session.mech.q_names[0]: float(session.edited_pose[0]) + 0.01 * (k + 1)}, len(heard)
         turns.step(
@@ -122,9 +122,9 @@ def runs(turns, bench, name):
             lambda value=value: session.preview_coordinates(value),
             lambda made=made: len(heard) > made and drawn(),
         )
-    session.cancel()
+    session.cancel_preview()
     window.what_if.made.disconnect(heard.append)
-    turns.step(f"what-if of {name} ended", lambda: window.what_if.switch(False))
+    turns.step(f"what-if of {name} ended", lambda: window.what_if.set_enabled(False))
 
 
 def looks(turns, bench, name):
@@ -142,20 +142,20 @@ def derivations(turns, bench, name):
 
 def forms(turns, bench, name):
     """Functions' options are opened, and what one can begin with is looked at."""
-    bench.window.docks.show("functions")
+    bench.window.docks.show_panel("functions")
     for function in ("jacobian", "derive", "picture"):
-        turns.step(f"the form of {function} for {name}", lambda f=function: bench.window.functions.choose(f))
-    turns.step("the start page shown", bench.window.dialogs.start_page)
-    turns.step("the start page put away", bench.window.dialogs.leave_start_page)
-    turns.step("a tour begun", lambda: bench.window.run("help.tour_four_bar"))
+        turns.step(f"the form of {function} for {name}", lambda f=function: bench.window.functions.open_function(f))
+    turns.step("the start page shown", bench.window.dialogs.show_start_page)
+    turns.step("the start page put away", bench.window.dialogs.close_start_page)
+    turns.step("a tour begun", lambda: bench.window.run_command("help.tour_four_bar"))
     turns.step("the tour left", bench.window.dialogs.tour_card.leave)
 
 
 def hour(turns, bench, name):
     """All of it with one machine."""
     path = next(example.path for example in examples() if example.name == name)
-    turns.step(f"{name} opened", lambda: bench.window.files.open(path), lambda: not bench.window.files.opening.busy)
-    bench.window.docks.show("plots")
+    turns.step(f"{name} opened", lambda: bench.window.files.open(path), lambda: not bench.window.files.opening.is_busy)
+    bench.window.docks.show_panel("plots")
     edits(turns, bench, name)
     runs(turns, bench, name)
     looks(turns, bench, name)

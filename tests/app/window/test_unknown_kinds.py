@@ -3,13 +3,18 @@
 import pytest
 
 import kinetostat as ks
-from app.document.revision import Ref
+from app.document.revision import ElementRef
 from core import kinds
 from core.joints import JOINT_KINDS
 from tests.joints.made_up_kinds import PinInSlot
 from tests.project.test_own_kinds import UNKNOWN
 
-REFS = [Ref("joints", "slot"), Ref("sensors", "smell"), Ref("forces", "glue"), Ref("constraints", "curve")]
+REFS = [
+    ElementRef("joints", "slot"),
+    ElementRef("sensors", "smell"),
+    ElementRef("forces", "glue"),
+    ElementRef("constraints", "curve"),
+]
 
 
 @pytest.fixture
@@ -56,7 +61,7 @@ def test_a_kind_that_is_registered_meanwhile_is_offered(bench, opened, monkeypat
     combo = bench.window.docks.docks["properties"].widget().form.editors["kind"].combo
     assert [combo.itemData(i) for i in range(combo.count())] == [*JOINT_KINDS, "pin_in_slat"]
     ks.register(PinInSlot)
-    bench.session.select(Ref("joints", "hinge"))
+    bench.session.select(ElementRef("joints", "hinge"))
     assert [combo.itemData(i) for i in range(combo.count())] == [*JOINT_KINDS]
     assert combo.currentData() == "revolute"
     assert bench.session.apply("Kind", lambda m: ks.edits.change(m, "joints", "slot", kind="pin_in_slot"))
@@ -71,9 +76,9 @@ def test_runs_and_functions_refuse_by_name_and_saving_keeps_everything(bench, op
         ks.call("mobility", session.context())
     with pytest.raises(ks.ModelError, match="slot"):
         ks.simulate(session.mech, 0.1)
-    bench.window.run("simulation.run")
+    bench.window.run_command("simulation.run")
     bench.wait(lambda: bench.messages("error"))
     assert "'pin_in_slat'" in bench.messages("error")[-1]
     assert session.apply("Note", lambda m: ks.edits.change(m, "bodies", "arm", mass=2.0))
-    bench.window.run("file.save")
+    bench.window.run_command("file.save")
     assert opened.read_text(encoding="utf-8") == before.replace("mass: 1", "mass: 2", 1)

@@ -11,8 +11,8 @@ from PySide6.QtGui import QDropEvent, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.dialogs.leaving import Wanted
-from app.panels import BOTTOM, panels
+from app.dialogs.leaving import SaveChoice
+from app.panels import BOTTOM, declared_panels
 from app.window.docks import Docks
 from core.model.edits import edits
 from resources import examples
@@ -26,7 +26,7 @@ def test_no_panel_is_empty_and_all_are_there(bench):
     from PySide6.QtWidgets import QWidget
 
     bench.example("puma560")
-    assert set(bench.window.docks.docks) == {place.id for place in panels()}
+    assert set(bench.window.docks.docks) == {place.id for place in declared_panels()}
     for name, dock in bench.window.docks.docks.items():
         assert dock.widget() is not None, name
         assert len(dock.widget().findChildren(QWidget)) > 2, name
@@ -59,14 +59,14 @@ def test_a_broken_file_gives_a_message_and_what_was_open_stays(bench, tmp_path):
 
 
 def test_an_empty_scene_does_not_say_so_while_a_file_is_read(bench, tmp_path):
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     assert bench.window.start_page.isVisible()
     bench.window.files.open(EXAMPLES["scara"])
-    assert bench.window.files.opening.busy
+    assert bench.window.files.opening.is_busy
     assert not bench.window.start_page.isVisible()
-    bench.wait(lambda: not bench.window.files.opening.busy)
+    bench.wait(lambda: not bench.window.files.opening.is_busy)
     assert not bench.window.start_page.isVisible()
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     bench.open(tmp_path / "nothing_there.kst")
     assert bench.window.start_page.isVisible()
 
@@ -78,16 +78,16 @@ def test_a_dropped_file_opens(bench):
         QPointF(300, 300), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     )
     bench.window.dropEvent(event)
-    bench.wait(lambda: not bench.window.files.opening.busy)
+    bench.wait(lambda: not bench.window.files.opening.is_busy)
     assert "scara" in bench.window.windowTitle().lower()
 
 
-SAVE, DISCARD, STAY = Wanted(document=True), Wanted(), None
+SAVE, DISCARD, STAY = SaveChoice(document=True), SaveChoice(), None
 
 
 def answer(monkeypatch, wanted):
     asked = []
-    monkeypatch.setattr("app.window.files.ask", lambda parent, loss: asked.append(loss.words) or wanted)
+    monkeypatch.setattr("app.window.files.ask", lambda parent, loss: asked.append(loss.summary) or wanted)
     return asked
 
 
@@ -126,18 +126,18 @@ def test_an_example_is_never_overwritten(bench, tmp_path, monkeypatch):
     target = tmp_path / "copy"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *a, **k: (str(target), ""))
     bench.session.apply("Add body", lambda model: edits.free_body(model)[0])
-    bench.window.run("file.save")
+    bench.window.run_command("file.save")
     assert EXAMPLES["pendulum"].read_bytes() == before
     assert target.with_suffix(".kst").is_file()
-    assert not bench.session.unsaved
+    assert not bench.session.is_unsaved
 
 
 def test_recent_files_are_remembered(bench, tmp_path):
     path = tmp_path / "lately.kst"
     shutil.copy(EXAMPLES["pendulum"], path)
     bench.open(path)
-    assert bench.window.settings.recent[0] == path.resolve()
-    menu = bench.window.actions_.menu("File/Open recent")
+    assert bench.window.settings.recent_files[0] == path.resolve()
+    menu = bench.window.actions_.find_or_create_menu("File/Open recent")
     menu.aboutToShow.emit()
     assert menu.actions()[0].text() == "lately.kst"
     bench.example("scara")
@@ -151,16 +151,16 @@ def test_light_and_dark_change_window_and_scene(drawn, bench):
         return QApplication.palette().color(QPalette.ColorRole.Window).lightness()
 
     bench.example("pendulum")
-    bench.window.run("view.look_light")
+    bench.window.run_command("view.look_light")
     bench.draw()
     light, sky = ground(), bench.view.grab_picture().pixelColor(4, 4).lightness()
-    bench.window.run("view.look_dark")
+    bench.window.run_command("view.look_dark")
     bench.draw()
     dark, night = ground(), bench.view.grab_picture().pixelColor(4, 4).lightness()
     assert light > 200 > 60 > dark
     assert sky > 200 > 80 > night
     assert bench.view.scene.palette.name == "dark"
-    bench.window.run("view.look_light")
+    bench.window.run_command("view.look_light")
 
 
 def test_panels_stay_where_they_were_put(bench):
@@ -169,12 +169,12 @@ def test_panels_stay_where_they_were_put(bench):
 
     bench.window.docks.docks["console"].hide()
     bench.window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, bench.window.docks.docks["tree"])
-    bench.window.docks.remember()
+    bench.window.docks.save_layout()
     bench.window.settings.flush()
     again = Window(settings=Settings(Path(bench.window.settings._store.fileName())))
     assert again.docks.docks["console"].isHidden()
     assert again.dockWidgetArea(again.docks.docks["tree"]) == Qt.DockWidgetArea.RightDockWidgetArea
-    again.docks.reset()
+    again.docks.restore_initial_layout()
     assert not again.docks.docks["console"].isHidden()
     assert again.dockWidgetArea(again.docks.docks["tree"]) == Qt.DockWidgetArea.LeftDockWidgetArea
     again.dispose()
@@ -235,12 +235,12 @@ def test_reading_happens_beside_the_window(bench, monkeypatch):
     timer.timeout.connect(lambda: ticks.append(1))
     timer.start(5)
     bench.window.files.open(EXAMPLES["pendulum"])
-    assert bench.window.files.opening.busy
+    assert bench.window.files.opening.is_busy
     assert "pendulum" in bench.window.status.work.text()
     bench.wait(lambda: len(ticks) >= 20)
-    assert bench.window.files.opening.busy  # the window ticks while the file is still being read
+    assert bench.window.files.opening.is_busy  # the window ticks while the file is still being read
     gate.set()
-    bench.wait(lambda: not bench.window.files.opening.busy)
+    bench.wait(lambda: not bench.window.files.opening.is_busy)
     timer.stop()
 
 
@@ -248,8 +248,8 @@ def test_the_panels_stay_readable_when_the_theme_changes(bench):
     """Colours that items were given in the light must not stay on the dark ground."""
     bench.example("puma560")
     docks = bench.window.docks
-    docks.show("tree")
-    docks.show("findings")
+    docks.show_panel("tree")
+    docks.show_panel("findings")
     tree, findings = docks.panels["tree"], docks.panels["findings"]
 
     def contrasts():
@@ -260,7 +260,7 @@ def test_the_panels_stay_readable_when_the_theme_changes(bench):
         return [abs(ink.lightness() - ground) for ink in inks]
 
     for look in ("dark", "light"):
-        bench.window.run(f"view.look_{look}")
+        bench.window.run_command(f"view.look_{look}")
         bench.wait(lambda: min(contrasts()) > 70, 2.0)
 
 
@@ -278,21 +278,21 @@ def test_no_tab_bar_is_seen_that_qt_has_left_behind(own_bench):
         return len(seen) == len(set(seen)) > 0
 
     own_bench.wait(each_panel_once)
-    window.docks.reset()
+    window.docks.restore_initial_layout()
     own_bench.wait(each_panel_once)
-    window.docks.remember()
-    window.docks.recall()
+    window.docks.save_layout()
+    window.docks.restore_saved_layout()
     own_bench.wait(each_panel_once)
     window.tabifyDockWidget(window.docks.docks["functions"], window.docks.docks["plots"])
     own_bench.wait(each_panel_once)
-    below = sum(panel.area == BOTTOM for panel in panels())
+    below = sum(panel.area == BOTTOM for panel in declared_panels())
     assert {bar.count() for bar in window.docks.tab_bars() if bar.isVisible()} == {4, below - 1}
 
 
 def test_docks_that_move_together_are_looked_at_once(bench, monkeypatch):
     looked, look = [], Docks.tab_bars
     monkeypatch.setattr(Docks, "tab_bars", lambda docks: looked.append(docks) or look(docks))
-    bench.window.docks.reset()
+    bench.window.docks.restore_initial_layout()
     settle()
     assert 1 <= len(looked) <= 3
 
@@ -306,7 +306,7 @@ def test_what_stands_for_the_title_of_a_tab_has_a_size(bench):
 def test_who_opens_the_console_types_there(bench):
     """Letters must not work as shortcuts of commands just after the tab was clicked."""
     window = bench.window
-    window.docks.show("output")
+    window.docks.show_panel("output")
 
     def clicked():
         """Qt makes its tab bars anew while the panels find their places: point at the one that is there now."""
@@ -324,9 +324,9 @@ def _seen(panel):
 
 
 def test_keys_never_go_to_a_panel_that_is_behind_another(bench):
-    bench.window.docks.show("console")
+    bench.window.docks.show_panel("console")
     bench.wait(lambda: isinstance(QApplication.focusWidget(), type(bench.window.console.input)))
-    bench.window.docks.show("findings")
+    bench.window.docks.show_panel("findings")
     bench.wait(bench.view.hasFocus)
     bench.window.console.input.setFocus()  # as Qt does with what comes next when a button disappears
     bench.wait(bench.view.hasFocus)
@@ -334,7 +334,7 @@ def test_keys_never_go_to_a_panel_that_is_behind_another(bench):
 
 def test_undo_in_an_empty_search_is_the_documents(bench):
     bench.window.actions_.run("add.link")
-    bench.window.docks.show("tree")
+    bench.window.docks.show_panel("tree")
     search = bench.window.tree.search
     search.setFocus()
     QTest.keyClicks(search, "ab")
@@ -351,12 +351,12 @@ def test_a_result_comes_to_the_front_and_leaves_the_command_line_there(bench):
     window = bench.window
     bench.example("four_bar")
     window.output.clear()
-    window.panels.choose_function("mobility")
-    window.docks.show("findings")
+    window.panels.open_function("mobility")
+    window.docks.show_panel("findings")
     bench.wait(lambda: _seen(window.findings) and not _seen(window.output))
     QTest.mouseClick(window.functions.form.run_button, Qt.MouseButton.LeftButton)
     bench.wait(lambda: len(window.output.cards) == 1 and _seen(window.output))
-    window.docks.show("console")
+    window.docks.show_panel("console")
     line = window.docks.panels["console"].input
     bench.wait(line.hasFocus)
     QTest.keyClicks(line, "mobility()")
@@ -394,14 +394,14 @@ def test_in_a_narrow_window_the_panels_leave_room_for_the_picture(own_bench):
 def test_tab_reaches_every_panel_that_is_seen(bench):
     bench.example("slider_crank")
     window = bench.window
-    window.docks.show("functions")
+    window.docks.show_panel("functions")
     bench.draw()
     window.viewport.setFocus()
     reached = set()
     for _ in range(200):
         focus = window.focusWidget()
         reached |= {name for name, dock in window.docks.docks.items() if dock.isAncestorOf(focus)}
-        assert not window.docks.focus.is_behind(focus)
+        assert not window.docks.focus.is_in_hidden_panel(focus)
         QTest.keyClick(focus, Qt.Key.Key_Tab)
         if {"functions", "properties", "sliders"} <= reached and window.focusWidget() is window.viewport:
             break

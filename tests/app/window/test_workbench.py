@@ -8,7 +8,7 @@ import pytest
 
 import app.viewport.stage as stage
 import app.workbench as workbench
-from app.panels import panels
+from app.panels import declared_panels
 
 PROTOCOLS = [
     each for module in (workbench, stage) for each in vars(module).values() if getattr(each, "_is_protocol", False)
@@ -53,8 +53,8 @@ def unfit(thing, protocol, met):
 def test_the_window_is_a_workbench(bench):
     met = set()
     assert unfit(bench.window, workbench.Workbench, met) == []
-    assert {each for each in PROTOCOLS if each is not stage.Pulling and each is not typing.Protocol} <= met
-    assert unfit(bench.window.interactive, stage.Pulling, met) == []
+    assert {each for each in PROTOCOLS if each is not stage.RealTimePulling and each is not typing.Protocol} <= met
+    assert unfit(bench.window.interactive, stage.RealTimePulling, met) == []
 
 
 def test_what_is_lacking_is_found():
@@ -67,10 +67,10 @@ def test_what_is_lacking_is_found():
     assert any(each.startswith("RunListService.take:") for each in found)
 
 
-@pytest.mark.parametrize("panel", panels(), ids=lambda panel: panel.id)
+@pytest.mark.parametrize("panel", declared_panels(), ids=lambda panel: panel.id)
 def test_a_panel_stands_in_its_own_folder(panel):
     assert panel.make.found().__module__ == f"app.panels.{panel.id}.panel"
 
 
 def test_no_two_panels_stand_in_the_same_place():
-    assert len({panel.order for panel in panels()}) == len(panels())
+    assert len({panel.order for panel in declared_panels()}) == len(declared_panels())

@@ -12,7 +12,7 @@ import math
 import numpy as np
 import pytest
 
-from core.constraints.mobility.bifurcation import branch_at, branches_meeting_at
+from core.constraints.mobility.bifurcation import classify_branch, find_branches
 from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.mechanism import Mechanism
 from core.model import Constraint, Frame, Model, Pose
@@ -122,13 +122,13 @@ def test_each_way_leads_back_along_its_tangent():
     mech = platform(points(6))
     constraints = PositionConstraints(mech.compiled)
     start = at(mech)
-    shifting, screwing = branches_meeting_at(constraints, start)
+    shifting, screwing = find_branches(constraints, start)
     assert (shifting.kind, screwing.kind) == ((2, 1), (1, 2))
     np.testing.assert_allclose(shifting.direction[:3], 0.0, atol=1e-6)
     np.testing.assert_allclose(np.abs(screwing.direction), [0, 0, 1, 0, 0, 0], atol=0.02)
     for branch in (shifting, screwing):
         assert np.max(np.abs(mech.constraint_residual(branch.q))) < 1e-11
-        assert branch_at(constraints, branch.q).kind == branch.kind
+        assert classify_branch(constraints, branch.q).kind == branch.kind
 
 
 @pytest.mark.parametrize("pairs", [1, 2])

@@ -5,9 +5,9 @@ import pytest
 
 from benchmarks.loop_machines import four_bars, in_a_line, separate_four_bars
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.mobility.second_order import Form, second_order_tangent_spaces
+from core.constraints.mobility.second_order import QuadraticForm, find_tangent_spaces
 from core.mechanism import Mechanism
-from core.numerics.rank import echelon
+from core.numerics.rank import echelon_basis
 from tests.constraints.mobility import overconstrained as machines
 from tests.walks import slow
 
@@ -68,7 +68,7 @@ def test_sparse_forms_say_what_dense_ones_say(monkeypatch):
     mech, q = flat(6)
     found = []
     for sparse in (False, True):
-        monkeypatch.setattr(type(mech.compiled), "sparse", sparse)
+        monkeypatch.setattr(type(mech.compiled), "is_sparse", sparse)
         constraints = PositionConstraints(Mechanism(mech.model).compiled, drivers=False)
         found.append([[each.shape[1] for each in constraints.finite_motions(pose)] for pose in (q, mech.rest())])
     assert found[0] == found[1] == [[0, 3 * 6], [1, 3 * 6]]
@@ -117,18 +117,18 @@ def test_a_long_row_in_a_line_says_of_each_loop_what_one_says(row, each_alone, c
 def test_forms_that_are_no_products_are_solved():
     """x² + y² = z² and x = y: what is left are two lines, of which Newton's method finds a direction."""
     rng = np.random.default_rng(3)
-    cone = Form(np.arange(3), np.diag([1.0, 1.0, -1.0]))
-    (space,) = second_order_tangent_spaces(3, [cone], 8, rng)
-    a = space.direction(rng)
+    cone = QuadraticForm(np.arange(3), np.diag([1.0, 1.0, -1.0]))
+    (space,) = find_tangent_spaces(3, [cone], 8, rng)
+    a = space.random_direction(rng)
     assert abs(cone(a)) < 1e-9
     assert np.linalg.norm(a) == pytest.approx(1.0)
-    equal = Form(np.arange(2), np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    equal = QuadraticForm(np.arange(2), np.array([[1.0, -1.0], [-1.0, 1.0]]))
     found = {
-        tuple(np.round(np.abs(space.direction(rng)), 6))
-        for space in second_order_tangent_spaces(3, [cone, equal], 8, rng)
+        tuple(np.round(np.abs(space.random_direction(rng)), 6))
+        for space in find_tangent_spaces(3, [cone, equal], 8, rng)
     }
     assert found == {(0.5, 0.5, round(0.5**0.5, 6))}
-    assert second_order_tangent_spaces(2, [Form(np.arange(2), np.eye(2))], 8, rng) == []
+    assert find_tangent_spaces(2, [QuadraticForm(np.arange(2), np.eye(2))], 8, rng) == []
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -136,6 +136,6 @@ def test_echelon_of_columns(seed):
     rng = np.random.default_rng(seed)
     A = np.linalg.qr(rng.normal(size=(9, 4)))[0]
     A[2] = 2.0 * A[0]  # no independent row
-    columns = echelon(A, 1e-7)
+    columns = echelon_basis(A, 1e-7)
     np.testing.assert_allclose(columns[[0, 1, 3, 4]], np.eye(4), atol=1e-12)
     assert np.linalg.matrix_rank(np.hstack([A, columns])) == 4

@@ -5,12 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.constraints.mobility.constraint_rank import PositionConstraints, rank_of
+from core.constraints.mobility.constraint_rank import PositionConstraints, rank_from_singular_values
 from core.constraints.mobility.isostatic_model import isostatic_model
 from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model import Body, Constraint, Driver, Frame, Model, Pose
-from core.programs.compiled import Compiled
+from core.programs.compiled import CompiledModel
 from tests.constraints.mobility import overconstrained as machines
 
 
@@ -24,10 +24,10 @@ def redundancies(mobility):
 
 
 def test_rank_is_read_at_the_gap():
-    assert rank_of(np.array([3.0, 1.0, 1e-12])) == 2
-    assert rank_of(np.array([3.0, 1.0, 2e-6, 1e-12])) == 3
-    assert rank_of(np.array([3.0, 1.0, 1e-3])) == 3
-    assert rank_of(np.zeros(4)) == 0 == rank_of(np.zeros(0))
+    assert rank_from_singular_values(np.array([3.0, 1.0, 1e-12])) == 2
+    assert rank_from_singular_values(np.array([3.0, 1.0, 2e-6, 1e-12])) == 3
+    assert rank_from_singular_values(np.array([3.0, 1.0, 1e-3])) == 3
+    assert rank_from_singular_values(np.zeros(4)) == 0 == rank_from_singular_values(np.zeros(0))
 
 
 def test_a_planar_four_bar_drawn_in_space():
@@ -39,7 +39,7 @@ def test_a_planar_four_bar_drawn_in_space():
         ("J4", "rotation about x of the world"),
         ("J4", "rotation about y of the world"),
     }
-    assert all(item.fixed_by == ("J1", "J2", "J3") for item in mobility.redundant)
+    assert all(item.imposing_elements == ("J1", "J2", "J3") for item in mobility.redundant)
     assert mobility.redundant[1].text == "J4: rotation about x of the world is already fixed by J1, J2 and J3"
     assert mobility.advice == "Make J4 spherical and J3 cylindrical."
     assert not mobility.singular
@@ -74,7 +74,7 @@ def test_bennett_moves_though_the_count_says_minus_two():
     mobility = found(machines.bennett())
     assert (mobility.dof, mobility.at_pose, mobility.count, mobility.rank) == (1, 1, -2, 17)
     assert {item.joint for item in mobility.redundant} == {"J4"}
-    assert {item.fixed_by for item in mobility.redundant} == {("J1", "J2", "J3")}
+    assert {item.imposing_elements for item in mobility.redundant} == {("J1", "J2", "J3")}
     # off its special shape it is a rigid frame
     rigid = found(_twisted(machines.bennett()))
     assert (rigid.dof, rigid.rank) == (0, 18)
@@ -92,7 +92,7 @@ def test_sarrus_goes_straight():
     mobility = found(machines.sarrus())
     assert (mobility.dof, mobility.count, mobility.equations, mobility.rank) == (1, 0, 30, 29)
     assert redundancies(mobility) == {("J6", "rotation about z of the world")}
-    assert mobility.redundant[0].fixed_by == ("J1", "J2", "J3", "J4", "J5")
+    assert mobility.redundant[0].imposing_elements == ("J1", "J2", "J3", "J4", "J5")
     mech = Mechanism(machines.sarrus())
     v = mobility.motions[0].speeds
     plate = mech.frame_velocity(mobility.q, v, "link3")
@@ -108,7 +108,7 @@ def test_bricards_linkage_of_the_benchmark():
     assert mobility.rank == reference["constraint_rank"]
     assert mobility.count == reference["gruebler_dof"]
     (item,) = mobility.redundant
-    assert (item.joint, item.fixed_by) == ("J6", ("J1", "J2", "J3", "J4", "J5"))
+    assert (item.joint, item.imposing_elements) == ("J6", ("J1", "J2", "J3", "J4", "J5"))
     others = dict(item.instead)
     assert set(others) == {"J1", "J2", "J3", "J4", "J5", "J6"}
 
@@ -157,7 +157,7 @@ def test_a_third_crank_is_too_much_also_in_its_plane():
     assert (mobility.dof, len(mobility.redundant), mobility.count) == (1, 7, -6)
     assert ("head3", "translation along y of the world") in redundancies(mobility)
     in_plane = next(item for item in mobility.redundant if item.component == "translation along y of the world")
-    assert {"foot1", "foot2", "foot3"} <= set(in_plane.fixed_by)
+    assert {"foot1", "foot2", "foot3"} <= set(in_plane.imposing_elements)
 
 
 def test_two_parallelograms_one_above_the_other():
@@ -167,7 +167,7 @@ def test_two_parallelograms_one_above_the_other():
         ["foot01", "head01", "foot02", "head02"],
         ["foot11", "head11", "foot12", "head12"],
     ]
-    assert {item.fixed_by for item in mobility.redundant} == {
+    assert {item.imposing_elements for item in mobility.redundant} == {
         ("foot01", "head01", "foot02"),
         ("foot11", "head11", "foot12"),
     }
@@ -226,7 +226,7 @@ def test_the_proposal_takes_the_redundancy_and_leaves_the_motion(model: Model):
     """A machine built as proposed: no redundancy, the same freedoms (at a pose on the motion, not the drawn one)."""
     before = found(model)
     assert sum(len(change.components) for change in before.proposal) == len(before.redundant)
-    after = found(isostatic_model(Compiled(model), before))
+    after = found(isostatic_model(CompiledModel(model), before))
     assert (after.redundant, after.dof) == ((), before.dof)
     assert after.count == after.dof  # Grübler–Kutzbach counts rightly where nothing is held twice
 
@@ -234,11 +234,11 @@ def test_the_proposal_takes_the_redundancy_and_leaves_the_motion(model: Model):
 def test_a_proposal_that_no_joint_can_make_says_so():
     model = machines.stewart()
     with pytest.raises(ModelError, match="There is no proposal"):
-        isostatic_model(Compiled(model), found(model))
+        isostatic_model(CompiledModel(model), found(model))
     # planar joints would have to give way across their plane
     planar = machines.ring("planar", ["planar", "planar"], [(0, 0, 0), (1, 0, 0)], [(0, 0, 1), (0, 0, 1)])
     with pytest.raises(ModelError, match="No joint kind makes this change"):
-        isostatic_model(Compiled(planar), found(planar))
+        isostatic_model(CompiledModel(planar), found(planar))
 
 
 def test_of_two_rods_that_hold_the_same_one_is_removed():
@@ -262,7 +262,7 @@ def test_the_rank_is_taken_on_the_manifold_not_off_it():
     model, _ = machines.bricard_reference()
     mech = Mechanism(model)
     constraints = PositionConstraints(mech.compiled)
-    poses = list(constraints.poses_near(mech.neutral()))
+    poses = list(constraints.sample_poses_near(mech.neutral()))
     assert len(poses) >= 2
     for q in poses:
         assert np.max(np.abs(mech.constraint_residual(q))) < 1e-9
@@ -346,7 +346,7 @@ def test_a_ring_of_gears_turns_only_if_the_ratios_agree(ratio, dof, redundant):
     mobility = found(dataclasses.replace(machines.machine("gears", *wheels), constraints=gears))
     assert mobility.dof == dof
     assert [item.joint for item in mobility.redundant] == redundant
-    assert all(item.fixed_by == ("gear12", "gear23") for item in mobility.redundant)
+    assert all(item.imposing_elements == ("gear12", "gear23") for item in mobility.redundant)
 
 
 @pytest.mark.parametrize(
@@ -389,6 +389,6 @@ def test_an_engine_is_explained_cylinder_by_cylinder():
         own = [item for item in mobility.redundant if item.joint == f"cylinder{i}"]
         assert len(own) == 3
         assert own[0].component == "translation along y of the world"
-        assert {item.fixed_by for item in own} == {("bearing", f"big{i}", f"small{i}")}
+        assert {item.imposing_elements for item in own} == {("bearing", f"big{i}", f"small{i}")}
     balls, slides = (", ".join(f"{name}{i}" for i in range(1, 6)) + f" and {name}6" for name in ("small", "big"))
     assert mobility.advice == f"Make {balls} spherical and {slides} cylindrical."

@@ -13,7 +13,7 @@ from core.files import dumps, loads
 from core.mechanism import Mechanism
 from core.model import Body, Joint, Model, Pose
 from core.model.edits import edits
-from core.model.parameters import value_of
+from core.model.parameters import evaluate_field
 from core.model.validation.model import check
 
 EMPTY = Model(name="drawn")
@@ -333,22 +333,22 @@ def test_a_formula_with_an_unknown_name_is_told(four_bar):
 
 def test_what_a_drag_shows_of_a_machine_is_what_letting_go_makes_of_it():
     """Lengths and angles of the preview are those of the edit; a pin on the ground changes more than numbers."""
-    from core.design.linkage.reshaping import dead_pins, shift
+    from core.design.linkage.reshaping import compute_pin_shift, pins_at_dead_centre
 
     model = linkage.link(Model(name="four-bar"), [(0, 0), (0.03, 0.1), (0.3, 0.2), linkage.ground(0.32, 0)])
     drawing = linkage.Drawing(model, linkage.XZ)
     point, goal = drawing.pin("C").point, (0.25, 0.24)
-    found = shift(drawing, point, goal)
+    found = compute_pin_shift(drawing, point, goal)
     moved = linkage.moved_pin(model, point, goal)
     assert found is not None
     assert {name: moved.values()[name] for name in found.lengths} == pytest.approx(found.lengths, abs=1e-9)
     was, now = ({joint.name: float(joint.rest[0]) for joint in each.joints if joint.rest} for each in (model, moved))
     turned = {name: now[name] - was[name] for name in was if abs(now[name] - was[name]) > 1e-9}
     assert {name: turn for name, turn in found.turns.items() if name in was} == pytest.approx(turned, abs=1e-9)
-    assert shift(drawing, drawing.pin("A").point, (0.01, 0.0)) is None
-    assert dead_pins(drawing, {"A", "B", "C", "D"}) == ()
+    assert compute_pin_shift(drawing, drawing.pin("A").point, (0.01, 0.0)) is None
+    assert pins_at_dead_centre(drawing, {"A", "B", "C", "D"}) == ()
     line = linkage.moved_pin(model, point, (0.175, 0.05))  # on the line from B to D
-    assert dead_pins(linkage.Drawing(line, linkage.XZ), {"B", "C"}) == ("C",)
+    assert pins_at_dead_centre(linkage.Drawing(line, linkage.XZ), {"B", "C"}) == ("C",)
 
 
 @pytest.mark.parametrize("axis", [(0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (1.0, 2.0, 3.0)])
@@ -404,7 +404,9 @@ def test_a_third_point_on_the_line_of_a_link_makes_it_longer(along, longer):
     """Bars weigh as their shapes: capsules of one radius, whose round ends weigh 4/3 of a radius of the bar."""
     bar = linkage.link(Model(name="bar"), [(0, 0), (0.1, 0)])
     whole = linkage.corner(bar, "link1", (along, 0.0))
-    lengths = [sum(value_of(shape.length, each.values()) for shape in each.bodies[0].shapes) for each in (bar, whole)]
+    lengths = [
+        sum(evaluate_field(shape.length, each.values()) for shape in each.bodies[0].shapes) for each in (bar, whole)
+    ]
     assert lengths[1] == pytest.approx(longer * lengths[0])
     mech = Mechanism(whole)
     np.testing.assert_allclose(mech.frame(mech.rest(), "P1")[:3, 3], (along, 0.0, 0.0), atol=1e-12)

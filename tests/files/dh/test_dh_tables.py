@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core.errors import FileError
 from core.files import dumps, load, loads
 from core.model import DHChain, DHRow, Gravity, Inertia, Limit, Model, Parameter, Pose, World
-from core.model.parameters import value_of
+from core.model.parameters import evaluate_field
 
 REFERENCE = Path(__file__).parents[2] / "reference"
 
@@ -60,10 +60,10 @@ def test_csv():
     assert model.name == "test arm"
     assert model.world.gravity.acceleration == (0.0, -9.81, 0.0)
     assert model.values() == {"l1": 0.5}
-    assert value_of(first.a, {}) == pytest.approx(0.4)
-    assert value_of(first.alpha, {}) == pytest.approx(math.pi / 2)
-    assert value_of(first.theta, {}) == pytest.approx(math.pi / 4)
-    assert value_of(first.limit.upper, {}) == pytest.approx(math.radians(170))
+    assert evaluate_field(first.a, {}) == pytest.approx(0.4)
+    assert evaluate_field(first.alpha, {}) == pytest.approx(math.pi / 2)
+    assert evaluate_field(first.theta, {}) == pytest.approx(math.pi / 4)
+    assert evaluate_field(first.limit.upper, {}) == pytest.approx(math.radians(170))
     assert (first.mass, first.center_of_mass) == (2.0, (-0.2, 0.0, 0.0))
     assert (second.kind, second.a, second.d) == ("prismatic", "l1", "0.1 + l1")
     assert chain.variables() == ("q1", "d2")
@@ -93,7 +93,7 @@ def test_separators_and_offset_column():
 def test_convention_may_be_a_column():
     table = "convention,type,a,alpha,d,theta\nmodified,R,1,0,0,q1\nmodified,R,1,0,0,q2\n"
     assert loads(table, "csv").chains[0].convention == "modified"
-    with pytest.raises(FileError, match="different conventions"):
+    with pytest.raises(FileError, match="different DH conventions"):
         loads(table.replace("modified,R,1,0,0,q2", "standard,R,1,0,0,q2"), "csv")
 
 

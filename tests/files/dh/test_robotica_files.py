@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import FileError
-from core.files import dumps, load, loads, write
+from core.files import dumps, format_model, load, loads
 from core.model import Body, DHChain, DHRow, Gravity, Inertia, Limit, Model, Parameter, World
 
 TWO_LINK = """\
@@ -170,9 +170,9 @@ def test_round_trip_of_random_chains(entries):
 
 
 def _value(value, values):
-    from core.model.parameters import value_of
+    from core.model.parameters import evaluate_field
 
-    return value_of(value, values)
+    return evaluate_field(value, values)
 
 
 MISTAKES = [
@@ -215,7 +215,7 @@ def test_content_is_recognised(tmp_path):
 def test_what_the_format_cannot_hold_is_said():
     chain = DHChain(name="arm", rows=(DHRow(mass=1.0, damping=1.0, limit=Limit(lower=-1.0, upper=1.0)),))
     model = Model(chains=(chain,), world=World(gravity=Gravity(kind="none")))
-    (finding,) = write(model, "robotica").findings
+    (finding,) = format_model(model, "robotica").findings
     assert "limits" in finding.text
     assert "damping" in finding.text
     assert "gravity vector = {0, 0, 0}" in dumps(model, "robotica")

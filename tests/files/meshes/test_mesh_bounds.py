@@ -52,7 +52,7 @@ def test_files_outside_the_folder_of_a_mesh_are_not_read(tmp_path):
     inside.mkdir()
     for name in ("../a.mtl", str(tmp_path / "a.mtl"), "file://" + str(tmp_path / "a.mtl")):
         (inside / "a.obj").write_text(TRIANGLE_OBJ.replace("a.mtl", name, 1))
-        load_mesh.__globals__["_mesh_of_content"].cache_clear()
+        load_mesh.__globals__["_load_mesh_content"].cache_clear()
         assert load_mesh(inside / "a.obj").parts[0].color != pytest.approx((1.0, 0.0, 0.0, 1.0), abs=0.01)
     (inside / "a.mtl").write_text("newmtl m\nKd 1 0 0\n")
     (inside / "a.obj").write_text(TRIANGLE_OBJ)
@@ -118,7 +118,7 @@ def test_nodes_of_dae_that_multiply_are_refused(tmp_path):
     refused(file, "more than 20000 placed parts")
     circle = '<library_nodes><node id="n"><instance_node url="#n"/></node></library_nodes><library_visual_scenes>'
     file.write_text(DAE.replace("<library_visual_scenes>", circle))
-    refused(file, "in a circle")
+    refused(file, "in a cycle")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-7"])
@@ -213,7 +213,7 @@ CIRCLE = model_3mf('<object id="1"><components><component objectid="1"/></compon
         (packed(nested(9)), "more than 20000 placed parts"),
         (packed(CIRCLE), "contains itself"),
         (packed(model_3mf("", '<item objectid="5"/>')), "object '5' is missing"),
-        (packed("<model/>", "x.model"), "holds no '3D/3dmodel.model'"),
+        (packed("<model/>", "x.model"), "contains no file '3D/3dmodel.model'"),
         (packed("<model>"), "cannot be read"),
         (packed(model_3mf(f'<object id="1">{TRIANGLE}</object>').replace('v3="2"', 'v3="3"')), "refer to missing"),
         (packed(model_3mf(f'<object id="1">{TRIANGLE}</object>').replace('x="1"', 'x="nan"')), "not finite"),

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from core.constraints.elastic_stops import compressed_stops
-from core.constraints.joint_modes import joint_modes
-from core.constraints.joint_rows import rows_at
+from core.constraints.elastic_stops import find_compressed_stops
+from core.constraints.joint_modes import build_joint_row_table
+from core.constraints.joint_rows import evaluate_joint_rows
 from core.files import loads
 from core.mechanism import Mechanism
 
@@ -65,12 +65,12 @@ LIMITED = {
 @pytest.mark.parametrize("case", LIMITED)
 def test_limits_act_at_the_same_coordinates_in_the_same_direction(case):
     mech, model, data = both(LIMITED[case])
-    modes = joint_modes(mech.compiled, mech.compiled.parameter_values(None))
+    modes = build_joint_row_table(mech.compiled, mech.compiled.parameter_values(None))
     for angle in np.linspace(-0.6, 0.7, 27):
         data.qpos[0], data.qvel[0] = angle, 0.0
         mujoco.mj_forward(model, data)
-        at = rows_at(mech.compiled, modes, np.array([angle]))
-        sides = [-side for _, side in compressed_stops(at)]
+        at = evaluate_joint_rows(mech.compiled, modes, np.array([angle]))
+        sides = [-side for _, side in find_compressed_stops(at)]
         assert sides == [int(s) for s in np.sign(data.qfrc_constraint) if s]
 
 

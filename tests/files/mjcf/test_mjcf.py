@@ -239,11 +239,11 @@ def test_what_is_left_out_is_told():
 
 
 def read_text(text):
-    from core.files import FORMATS, Options
-    from core.files.formats import reading_of
-    from core.files.source import source_of_text
+    from core.files import FORMATS, ReadOptions
+    from core.files.formats import read_with_format
+    from core.files.source import source_from_text
 
-    return reading_of(FORMATS["mjcf"], source_of_text(text), Options())
+    return read_with_format(FORMATS["mjcf"], source_from_text(text), ReadOptions())
 
 
 def test_included_files(tmp_path):
@@ -395,7 +395,7 @@ def test_a_tendon_between_two_sites_is_a_spring(length):
     ("extra", "words"),
     [
         ('<body><flexcomp name="f" type="grid"/></body>', "<flexcomp> is not read"),
-        ('<body><replicate count="0"/></body>', "0 copies cannot be made"),
+        ('<body><replicate count="0"/></body>', "0 is not a valid number of copies"),
         ('<body><attach model="m"/></body>', "<attach> is not read"),
     ],
 )

@@ -7,8 +7,8 @@ import pytest
 
 from core.errors import FileError
 from core.files import load, loads, read
-from core.files.formats import format_of
-from core.files.source import source_of_text
+from core.files.formats import detect_format
+from core.files.source import source_from_text
 
 BALL = '<geom size="0.1" mass="1"/>'
 
@@ -115,8 +115,8 @@ def test_a_stray_end_tag_is_told_and_nothing_more(tmp_path):
 def test_attributes_on_lines_of_their_own_make_no_robotica_file(tmp_path):
     text = '<mujoco><worldbody><flexcomp\n  dof="trilinear"\n  name="f"/></worldbody></mujoco>'
     for name in ("machine.xml", "machine.txt"):
-        assert format_of(source_of_text(text, str(tmp_path / name))).id == "mjcf"
-    assert format_of(source_of_text("A robot\nDOF=1\n", str(tmp_path / "arm.txt"))).id == "robotica"
+        assert detect_format(source_from_text(text, str(tmp_path / name))).id == "mjcf"
+    assert detect_format(source_from_text("A robot\nDOF=1\n", str(tmp_path / "arm.txt"))).id == "robotica"
 
 
 LINK = '<robot name="r"{}><link name="a">{}</link></robot>'

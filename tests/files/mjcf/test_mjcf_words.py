@@ -90,7 +90,7 @@ def test_the_vocabulary_has_all_words_of_mujoco():
         if len(words) > 1 and words[1] in ("(!)", "(*)", "(?)", "(R)"):
             above = [*above[:depth], words[0].replace("(world)", "")]
             words = words[2:]
-        rules = [VOCABULARY.rule(*pair) for pair in zip(["", *above], above, strict=False)]
+        rules = [VOCABULARY.find_rule(*pair) for pair in zip(["", *above], above, strict=False)]
         if not any(rule.unread for rule in rules):
             assert set(words) <= set(rules[-1].attributes), above
 

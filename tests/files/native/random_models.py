@@ -47,13 +47,13 @@ from core.model.fields import (
     FormulaKind,
     FormulaVectorKind,
     NameKind,
-    PartKind,
-    PartsKind,
+    NestedElementKind,
+    NestedElementsKind,
     ReferenceKind,
     ScalarKind,
     TextKind,
     VectorKind,
-    fields_of,
+    declared_fields,
 )
 
 PARAMETERS = ("l1", "m_2", "true", "null", "x.y", "g")
@@ -101,7 +101,7 @@ POSES = st.builds(
 def values_of(kind: Any, /, **fixed: Any) -> st.SearchStrategy[Any]:
     """Random elements of a class; some fields are left at their defaults."""
     fields = {}
-    for field in fields_of(kind):
+    for field in declared_fields(kind):
         if field.name in fixed:
             fields[field.name] = fixed[field.name]
         elif not isinstance(field.kind, NameKind | ReferenceKind):
@@ -134,13 +134,13 @@ def _of_kind(kind: Any) -> st.SearchStrategy[Any]:
             return st.booleans()
         case ColorKind():
             return st.one_of(st.none(), st.tuples(*[st.floats(0, 1)] * 4))
-        case PartKind(element=element):
+        case NestedElementKind(element=element):
             return POSES if element is Pose else values_of(element)
-        case PartsKind(element=element) if element is LineMass:
+        case NestedElementsKind(element=element) if element is LineMass:
             return st.lists(values_of(LineMass), max_size=2).map(tuple)
-        case PartsKind(element=element) if element is Setting:
+        case NestedElementsKind(element=element) if element is Setting:
             return st.lists(values_of(Setting), max_size=3, unique_by=lambda setting: setting.parameter).map(tuple)
-        case PartsKind():
+        case NestedElementsKind():
             return st.lists(SHAPES, max_size=2).map(tuple)
     raise AssertionError(kind)
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 
 from core.errors import FileError
 from core.files import dumps, load, loads, read, save
-from core.files.native.reader import migrated
-from core.files.native.yaml_tree import Entries, Text
+from core.files.native.reader import migrate
+from core.files.native.yaml_tree import MappingNode, ScalarNode
 from core.mechanism import Mechanism
 from core.model import Body, Box, Joint, Model, Parameter
 from tests.files.native.random_models import MODELS
@@ -160,13 +160,13 @@ def test_migration_runs_every_step_once():
     seen = []
 
     def step(number):
-        return lambda tree: seen.append(number) or Entries({**tree.items, f"s{number}": (1, Text("x", 1))}, 1)
+        return lambda tree: seen.append(number) or MappingNode({**tree.items, f"s{number}": (1, ScalarNode("x", 1))}, 1)
 
-    tree = migrated(Entries({}, 1), 3, 6, {n: step(n) for n in range(9)})
+    tree = migrate(MappingNode({}, 1), 3, 6, {n: step(n) for n in range(9)})
     assert seen == [3, 4, 5]
     assert list(tree.items) == ["s3", "s4", "s5"]
     with pytest.raises(FileError, match="version 3"):
-        migrated(Entries({}, 1), 3, 6, {})
+        migrate(MappingNode({}, 1), 3, 6, {})
 
 
 HOSTILE = [

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.errors import FileError
-from core.files import dumps, load, loads, read, save, write
+from core.files import dumps, format_model, load, loads, read, save
 from core.model import (
     Body,
     Box,
@@ -332,7 +332,7 @@ def test_what_urdf_cannot_hold_is_said():
         bodies=(Body(name="a", mass=1.0), Body(name="b", mass=1.0, density=5.0)),
         joints=(Joint(name="j", parent="a", child="b", stiffness=2.0, rest=(0.5,)),),
     )
-    texts = " ".join(str(finding) for finding in write(model, "urdf").findings)
+    texts = " ".join(str(finding) for finding in format_model(model, "urdf").findings)
     for word in ("springs", "rest positions", "densities", "floating"):
         assert word in texts
 
@@ -342,7 +342,7 @@ def test_limits_of_planar_joints_are_not_written_and_not_read(count):
     """URDF's <limit> bounds one coordinate, a planar joint has three."""
     bodies, bounds = (Body(name="base"), Body(name="plate")), Limit(lower=-0.1, upper=0.2)
     slide = Joint(name="slide", kind="planar", parent="base", child="plate", limits=(bounds,) * count)
-    written = write(Model(bodies=bodies, joints=(slide,)), "urdf")
+    written = format_model(Model(bodies=bodies, joints=(slide,)), "urdf")
     assert "<limit" not in written.text
     assert "limits of joints with several coordinates" in " ".join(str(finding) for finding in written.findings)
     assert loads(written.text, "urdf").joint("slide").limits == ()
@@ -368,7 +368,7 @@ def test_mass_from_a_density_is_written_as_numbers():
     assert again.inertia.izz == pytest.approx(across + own + m * (r @ r) + n * (s @ s))
     assert again.inertia.ixy == pytest.approx(-m * r[0] * r[1] - n * s[0] * s[1])
     lost = Body(name="a", density=800.0, shapes=(Mesh(file="nowhere.stl"),))
-    (finding, *_) = write(Model(bodies=(lost,)), "urdf").findings
+    (finding, *_) = format_model(Model(bodies=(lost,)), "urdf").findings
     assert "mass is left out" in finding.text
     assert "nowhere.stl" in finding.text
 
@@ -530,7 +530,7 @@ def test_what_urdf_cannot_say_of_friction_and_stops_is_told():
     def written(**fields):
         body = Body(name="arm", mass=1.0, inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
         joint = Joint(name="pin", kind="revolute", parent="world", child="arm", **fields)
-        return write(Model(name="m", bodies=(body,), joints=(joint,)), "urdf")
+        return format_model(Model(name="m", bodies=(body,), joints=(joint,)), "urdf")
 
     plain = written(friction=2.0, damping=1.0, limits=(Limit(lower=-1.0, upper=1.0, effort=3.0, velocity=4.0),))
     assert not [finding for finding in plain.findings if finding.severity == "warning"]

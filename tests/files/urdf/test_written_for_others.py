@@ -9,7 +9,7 @@ import pytest
 
 import kinetostat as ks
 from core.errors import FileError
-from core.files import write
+from core.files import format_model
 from resources import EXAMPLES
 
 ROUND = ks.Inertia(ixx=0.1, iyy=0.2, izz=0.3)
@@ -26,7 +26,7 @@ def chain(elbow, *bodies, frames=()):
 
 
 def texts(model):
-    return " ".join(f"{finding.text} {finding.remedy}" for finding in write(model, "urdf").findings)
+    return " ".join(f"{finding.text} {finding.remedy}" for finding in format_model(model, "urdf").findings)
 
 
 @pytest.mark.parametrize(("shape", "version"), [(ks.Cylinder(), "1.0"), (ks.Capsule(), "1.2")])
@@ -48,7 +48,7 @@ def test_a_joint_given_inwards_is_turned_round(kind):
     limits = (ks.Limit(lower=-0.5, upper=1.5),)
     elbow = ks.Joint(name="elbow", kind=kind, parent="fore", child="tip", axis=(0.0, 0.6, 0.8), limits=limits, **sides)
     model = chain(elbow, frames=(tip,))
-    written = write(model, "urdf")
+    written = format_model(model, "urdf")
     assert "elbow" in " ".join(finding.text for finding in written.findings)
     again = ks.loads(written.text, "urdf")
     mech, other, q = ks.Mechanism(model), ks.Mechanism(again), [0.3, 0.4]
@@ -59,7 +59,7 @@ def test_a_joint_given_inwards_is_turned_round(kind):
 
 
 def test_a_planar_joint_the_wrong_way_round_is_named_with_the_remedy():
-    with pytest.raises(FileError, match="wrong way round") as caught:
+    with pytest.raises(FileError, match="in the wrong order") as caught:
         ks.dumps(chain(ks.Joint(name="elbow", kind="planar", parent="fore", child="upper")), "urdf")
     assert caught.value.where == "joint 'elbow'"
     assert "Swap parent and child" in caught.value.remedy
@@ -77,7 +77,7 @@ def test_a_planar_joint_the_wrong_way_round_is_named_with_the_remedy():
 def test_links_that_mujoco_refuses_are_named(fields, told):
     """MuJoCo has the last word, where it is installed."""
     model = chain(ks.Joint(name="elbow", parent="upper", child="fore"), link("upper"), link("fore", **fields))
-    written = write(model, "urdf")
+    written = format_model(model, "urdf")
     named = [finding for finding in written.findings if "MuJoCo refuses" in finding.text]
     assert bool(named) == told
     assert all("'fore'" in finding.text and "'upper'" not in finding.text for finding in named)
@@ -106,7 +106,7 @@ def test_what_is_fixed_to_a_link_gives_it_mass():
 
 def test_friction_that_follows_time_is_told():
     elbow = ks.Joint(name="elbow", parent="upper", child="fore", friction="0.2*(1 + sin(t))", damping=0.3)
-    written = write(chain(elbow), "urdf")
+    written = format_model(chain(elbow), "urdf")
     (told,) = [finding for finding in written.findings if "friction that depends on time" in finding.text]
     assert told.place == "joint 'elbow', friction"
     assert ks.loads(written.text, "urdf").joint("elbow").damping == 0.3

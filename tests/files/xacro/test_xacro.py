@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import CodeRefused, FileError, KinetostatError
-from core.files import Trusted, read
-from core.files.source import source_of_file
+from core.files import TrustedFile, read
+from core.files.source import source_from_file
 
 pytest.importorskip("xacrodoc")
 
@@ -172,8 +172,8 @@ def test_sealed_process_can_only_read(tmp_path):
     """What an expression could do, should it ever reach Python."""
     script = f"""
 import os, socket, subprocess, ctypes
-from core.files.xacro.process import seal
-seal()
+from core.files.xacro.process import restrict_to_reading
+restrict_to_reading()
 mark = {str(tmp_path / "mark")!r}
 done = []
 for name, act in dict(
@@ -225,12 +225,12 @@ def test_what_a_late_file_started_is_ended_too(tmp_path, monkeypatch):
 def test_library_of_another_kind_is_refused(monkeypatch):
     import xacro
 
-    from core.files.xacro.library import Library
+    from core.files.xacro.library import SafeLibrary
 
     before = xacro.safe_eval
     monkeypatch.delattr(xacro, "_global_symbols")
     with pytest.raises(FileError, match="xacro .* has no _global_symbols"):
-        Library("a.xacro", str).install()
+        SafeLibrary("a.xacro", str).install()
     assert xacro.safe_eval is before
 
 
@@ -245,7 +245,7 @@ def test_what_only_python_can_answer_names_expression_file_and_line(tmp_path):
     with pytest.raises(CodeRefused, match=re.escape("'a'.encode().hex()")) as caught:
         read(file)
     assert (Path(caught.value.file).name, caught.value.line) == ("inner.xacro", 5)
-    assert caught.value.allow == Trusted.of(source_of_file(file))
+    assert caught.value.allow == TrustedFile.of(source_from_file(file))
     assert "--trust-code" in caught.value.remedy
 
 

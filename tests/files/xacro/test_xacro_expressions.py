@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.files.xacro.bounds import BarredError, Budget, TooLargeError
+from core.files.xacro.bounds import BarredError, EvaluationBudget, TooLargeError
 from core.files.xacro.callables import FUNCTIONS, MATHEMATICS, TYPES
 from core.files.xacro.expressions import evaluate
-from core.files.xacro.values import dotted
+from core.files.xacro.values import with_dot_access
 
 NAMES = {**FUNCTIONS, **MATHEMATICS, **TYPES}
 PYTHONS = {
@@ -21,7 +21,7 @@ GIVEN = {"x": 3, "y": -2.5, "s": "left_arm", "v": [1, 2, 3], "d": {"a": 1, "b": 
 
 
 def value(text, steps=100_000, **more):
-    return evaluate(text, {**NAMES, **GIVEN, **more}, Budget(steps))
+    return evaluate(text, {**NAMES, **GIVEN, **more}, EvaluationBudget(steps))
 
 
 def pythons_value(text):
@@ -161,7 +161,7 @@ def test_random_expressions_have_pythons_value_or_error(text):
 
 
 def test_entries_of_yaml_are_reached_with_dots():
-    robot = dotted({"arm": {"links": [{"mass": 2.0}], "keys": 5}})
+    robot = with_dot_access({"arm": {"links": [{"mass": 2.0}], "keys": 5}})
     assert value("r.arm.links[0].mass + r['arm']['links'][0]['mass']", r=robot) == 4.0
     assert value("[l.mass for l in r.arm.links]", r=robot) == [2.0]
     assert value("list(r.arm.keys()) + [r.arm['keys']]", r=robot) == ["links", "keys", 5]

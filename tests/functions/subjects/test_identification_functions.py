@@ -6,7 +6,7 @@ import pytest
 import kinetostat as ks
 from app.cli.main import cli
 from core.functions.diagrams import Diagram
-from core.functions.results import Message, Table, leaves
+from core.functions.results import Message, Table, leaf_results
 
 T = np.linspace(0.0, 3.0, 90)
 W = np.sqrt(40.0 - 0.16)
@@ -80,7 +80,7 @@ def test_an_exciting_motion_has_curves_and_a_run(files):
     model = ks.load(files[0])
     options = {"kinds": "inertia, damping", "period": 3.0, "rate": 30.0, "harmonics": 3, "speed": 0.5}
     found = ks.call("excitation", ks.Context.of(model), **options)
-    kinds = [type(part) for part in leaves(found)]
+    kinds = [type(part) for part in leaf_results(found)]
     assert Message in kinds
     assert Diagram in kinds
     (run,) = [part.run for part in found.parts if hasattr(part, "run")]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.constraints.closed_forms.closed_forms import closed_forms_of
+from core.constraints.closed_forms.closed_forms import get_analytic_closure
 from core.mechanism import Mechanism
 from core.model import Body, Driver, Joint, Model, Parameter, Pose
 from tests.mechanism.closed_forms import random_loops as loops
@@ -29,11 +29,11 @@ PAIRS = (
 
 def reduced(mech, q, v):
     """(q, v, b, Φ, M, h, reach, sine) of the explicit equations."""
-    forms = closed_forms_of(mech.compiled.program)
-    code, out = forms.reduction, np.empty((1, forms.layout.size))
-    code.batch([np.array([q]), np.array([v])], mech.parameter_values(), out)
-    nq, nv, n = mech.nq, mech.nv, len(forms.independent)
-    columns, pairs = forms.structure.columns, forms.structure.pairs
+    forms = get_analytic_closure(mech.compiled.program)
+    code, out = forms.reduction_code, np.empty((1, forms.output_layout.size))
+    code.evaluate_batch([np.array([q]), np.array([v])], mech.parameter_values(), out)
+    nq, nv, n = mech.nq, mech.nv, len(forms.independent_speeds)
+    columns, pairs = forms.sparsity.columns, forms.sparsity.pairs
     parts = np.split(out[0], np.cumsum([nq, nv, nv, sum(map(len, columns)), len(pairs), n, 1, 1]))
     Phi, M = np.zeros((nv, n)), np.zeros((n, n))
     Phi[[k for column in columns for k in column], [i for i, column in enumerate(columns) for _ in column]] = parts[3]
@@ -52,13 +52,13 @@ def check(mech, seed):
         closed = reduced(mech, q, v)
         if closed[6] > 0.02 and closed[7] > 1e-3:
             break
-    forms = closed_forms_of(mech.compiled.program)
-    own = [speed.v for speed in forms.independent if not speed.spin]
+    forms = get_analytic_closure(mech.compiled.program)
+    own = [speed.v for speed in forms.independent_speeds if not speed.spin]
     shift = rng.uniform(-1e-3, 1e-3, mech.nv)
     shift[own] = 0.0
     off = reduced(mech, mech.integrate(q, shift), v)[0]
     np.testing.assert_allclose(mech.constraint_residual(off), 0.0, atol=1e-10)
-    if not any(speed.spin for speed in forms.independent):
+    if not any(speed.spin for speed in forms.independent_speeds):
         np.testing.assert_allclose(mech.difference(q, off), 0.0, atol=1e-7)
     scale = 1.0 / min(closed[7], 1.0) ** 2
     np.testing.assert_allclose(mech.difference(q, closed[0]), 0.0, atol=1e-8)
@@ -83,10 +83,10 @@ def mobility(mech):
 def test_every_type_wherever_it_is_cut(kind, seed):
     model, _ = loops.single(kind, seed)
     mech = Mechanism(model)
-    forms = closed_forms_of(mech.compiled.program)
-    assert forms.found
+    forms = get_analytic_closure(mech.compiled.program)
+    assert forms.has_solutions
     assert forms.rows_left_to_iteration == []
-    assert len(forms.independent) == mobility(mech)
+    assert len(forms.independent_speeds) == mobility(mech)
     check(mech, seed)
 
 
@@ -95,10 +95,10 @@ def test_coupled_loops_are_solved_one_after_another(kinds):
     seed = 3
     model, _ = loops.coupled(kinds, seed)
     mech = Mechanism(model)
-    forms = closed_forms_of(mech.compiled.program)
+    forms = get_analytic_closure(mech.compiled.program)
     assert len(mech.loops) == len(kinds)
     assert forms.rows_left_to_iteration == []
-    assert len(forms.independent) == mobility(mech)
+    assert len(forms.independent_speeds) == mobility(mech)
     check(mech, seed)
 
 
@@ -130,7 +130,7 @@ def test_a_loop_without_a_closed_form_is_left_to_iteration_and_the_others_are_no
     builder.normal = np.array([0.0, 0.0, 1.0])
     names, _ = builder.loop("rrrr", "b2", "b2")
     mech = Mechanism(builder.model())
-    forms = closed_forms_of(mech.compiled.program)
+    forms = get_analytic_closure(mech.compiled.program)
     (left,) = (step for step in mech.solution_order if step.kind == "iteration")
     assert left.joints[0] not in {name for group in names for name in group}
     assert str(left) == f"loop {left.loops[0]}: cut at {left.joints[0]}: iteration"
@@ -149,20 +149,20 @@ def test_a_parameter_that_tilts_an_axis_makes_no_plane():
         Joint(name="D", parent="world", child="rocker", a=at(0.45)),
     )
     model = Model(name="m", parameters=(Parameter(name="tilt", value=0.0),), bodies=bodies, joints=joints)
-    assert not closed_forms_of(Mechanism(model).compiled.program).found
+    assert not get_analytic_closure(Mechanism(model).compiled.program).has_solutions
     straight = replace(joints[1], axis=(0.0, 0.0, 1.0), a=Pose(position=("r", 0.0, 0.0)))
     lengths = replace(model, parameters=(Parameter(name="r", value=0.2),), joints=(joints[0], straight, *joints[2:]))
-    assert closed_forms_of(Mechanism(lengths).compiled.program).found
+    assert get_analytic_closure(Mechanism(lengths).compiled.program).has_solutions
 
 
 def test_moving_a_coordinate_closes_without_iteration(monkeypatch):
     model, _ = loops.coupled(("RRR", "RRP", "RRR"), 3)
     mech = Mechanism(model)
-    forms = closed_forms_of(mech.compiled.program)
-    name = mech.v_names[forms.independent[0].v]
+    forms = get_analytic_closure(mech.compiled.program)
+    name = mech.v_names[forms.independent_speeds[0].v]
     q = mech.rest()
     index = mech.q_names.index(name)
     expected = mech.move(q, {name: q[index] + 0.02})
-    monkeypatch.setattr("core.constraints.closed_forms.closed_forms.explicitly_closed", lambda *_: None)
+    monkeypatch.setattr("core.constraints.closed_forms.closed_forms.close_analytically", lambda *_: None)
     np.testing.assert_allclose(mech.move(q, {name: q[index] + 0.02}), expected, atol=1e-8)
     np.testing.assert_allclose(mech.constraint_residual(expected), 0.0, atol=1e-12)

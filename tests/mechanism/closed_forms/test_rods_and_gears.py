@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from core.constraints.closed_forms.closed_forms import closed_forms_of
+from core.constraints.closed_forms.closed_forms import get_analytic_closure
 from core.mechanism import Mechanism
 from core.model import Body, Constraint, Frame, Gravity, Inertia, Joint, Model, Pose, Sensor, World
 from core.simulation import simulate
@@ -141,9 +141,9 @@ def test_rods_and_gears_have_closed_forms(name, seed):
     builder = Rods(seed)
     MACHINES[name](builder)
     mech = builder.machine()
-    forms = closed_forms_of(mech.compiled.program)
+    forms = get_analytic_closure(mech.compiled.program)
     assert forms.rows_left_to_iteration == []
-    assert len(forms.independent) == mobility(mech)
+    assert len(forms.independent_speeds) == mobility(mech)
     assert not [step for step in mech.solution_order if step.kind in ("iteration", "coupled")]
     check(mech, seed)
 
@@ -165,9 +165,9 @@ def test_a_distance_that_is_held_is_a_rod(name, offset):
     MACHINES[name](builder)
     rods = builder.machine()
     mech = held_distances(rods, offset)
-    forms = closed_forms_of(mech.compiled.program)
+    forms = get_analytic_closure(mech.compiled.program)
     assert forms.rows_left_to_iteration == []
-    assert len(forms.independent) == mobility(mech) == mobility(rods)
+    assert len(forms.independent_speeds) == mobility(mech) == mobility(rods)
     assert [str(step) for step in mech.solution_order] == [str(step) for step in rods.solution_order]
     check(mech, 1)
 
@@ -186,7 +186,7 @@ def test_a_difference_of_distances_is_no_rod():
             constraints=tuple(replace(each, value=float(value) - 1.0) for each in mech.model.constraints),
         )
     )
-    assert not closed_forms_of(changed.compiled.program).found
+    assert not get_analytic_closure(changed.compiled.program).has_solutions
 
 
 def test_geared_joints_stay_in_the_tree():
@@ -204,9 +204,9 @@ def test_a_five_bar_between_geared_cranks():
     builder = Rods(4)
     geared_five_bar(builder)
     mech = builder.machine("j2")
-    forms = closed_forms_of(mech.compiled.program)
+    forms = get_analytic_closure(mech.compiled.program)
     assert forms.rows_left_to_iteration == []
-    assert len(forms.independent) == 1 == mobility(mech)
+    assert len(forms.independent_speeds) == 1 == mobility(mech)
     check(mech, 4)
 
 
@@ -214,7 +214,7 @@ def test_runs_with_rods_are_those_by_iteration():
     builder = Rods(2)
     train_of_rods(builder)
     mech = builder.machine()
-    independent = mech.v_names[closed_forms_of(mech.compiled.program).independent[0].v]
+    independent = mech.v_names[get_analytic_closure(mech.compiled.program).independent_speeds[0].v]
     q, v = mech.assemble(mech.rest(), np.eye(mech.nv)[mech.v_names.index(independent)] * 0.3, fixed=[independent])
     runs = [
         simulate(mech, 0.3, q0=q, v0=v, rtol=1e-11, atol=1e-12, output=0.05, closed_forms=closed)
@@ -237,7 +237,7 @@ def platform():
 
 def test_a_platform_on_six_rods_is_left_to_iteration_and_says_so():
     mech = platform()
-    assert not closed_forms_of(mech.compiled.program).found
+    assert not get_analytic_closure(mech.compiled.program).has_solutions
     first, *others = mech.solution_order
     assert str(first) == "b0: coupled by iteration through rod0, rod1, rod2, rod3, rod4, rod5"
     assert [str(step) for step in others] == [f"rod{k}: iteration" for k in range(6)]
@@ -335,11 +335,11 @@ TIED = [
 def test_no_constraint_gets_lost_between_rods_gears_and_loops(kinds, seed, rod, gear, cut):
     """As many speeds are left independent as the constraints that vanish leave, and runs are those by iteration."""
     mech = tied_ring(kinds, seed, cut, rod, gear)
-    forms = closed_forms_of(mech.compiled.program)
+    forms = get_analytic_closure(mech.compiled.program)
     q = mech.assemble(mech.integrate(mech.neutral(), 0.02 * np.random.default_rng(1).normal(size=mech.nv)))
     G = np.delete(mech.constraint_jacobian(q), forms.rows_left_to_iteration, axis=0)
-    if forms.found:
-        assert len(forms.independent) <= mech.nv - np.linalg.matrix_rank(G, tol=1e-7)
+    if forms.has_solutions:
+        assert len(forms.independent_speeds) <= mech.nv - np.linalg.matrix_rank(G, tol=1e-7)
     v = mech.assemble(q, np.ones(mech.nv))[1]
     ends = [
         simulate(mech, 0.1, q0=q, v0=v, rtol=1e-9, atol=1e-10, output=0.1, closed_forms=how) for how in (True, False)
@@ -383,7 +383,7 @@ def rigid_triangle(seed):
 def test_a_gear_within_a_rigid_loop_exerts_nothing(seed):
     """It holds already: its row is rounding, and no force may come of that."""
     mech = rigid_triangle(seed)
-    assert closed_forms_of(mech.compiled.program).rows_left_to_iteration
+    assert get_analytic_closure(mech.compiled.program).rows_left_to_iteration
     rng = np.random.default_rng(seed)
     near = mech.integrate(mech.neutral(), 0.02 * rng.normal(size=mech.nv))
     q, v = mech.assemble(near, rng.normal(size=mech.nv))
@@ -403,8 +403,8 @@ def test_a_dead_point_of_a_loop_that_nothing_else_moves_is_written_out():
         Joint(name="held", kind="fixed", parent="world", child="end", a=Pose(position=(0.6, 0, 0.1))),
     )
     mech = Mechanism(Model(bodies=tuple(Body(name=name, **solid) for name in ("arm", "rod", "end")), joints=joints))
-    forms = closed_forms_of(mech.compiled.program)
-    forms.make_ready()
+    forms = get_analytic_closure(mech.compiled.program)
+    forms.compile_closing_code()
     assert [step for step in mech.solution_order if "dyad" in str(step)], "the loop is one of those with closed forms"
     runs = [simulate(mech, 0.1, output=0.05, closed_forms=how) for how in (True, False)]
     for name in ("hinge.q", "energy.total"):

@@ -33,8 +33,8 @@ def _compiled() -> None:
 def spied(mech: Mechanism, function: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Grows by one whenever a function takes the general path."""
     evaluator = mech.compiled.evaluator(function)
-    general, asked = evaluator.general, []
-    monkeypatch.setattr(evaluator, "general", lambda *given: asked.append(1) or general(*given))
+    general, asked = evaluator.evaluate_general, []
+    monkeypatch.setattr(evaluator, "evaluate_general", lambda *given: asked.append(1) or general(*given))
     return asked
 
 

@@ -9,16 +9,18 @@ import numpy as np
 import pytest
 
 from core.codegen.evaluator import Evaluator, Interpreter, Signature
-from core.codegen.instructions import instructions_of
-from core.codegen.llvm_ir import module
+from core.codegen.instructions import list_instructions
+from core.codegen.llvm_ir import build_module
 from core.codegen.machine_code import MachineCode
-from core.codegen.object_code import Library
-from core.codegen.single_state import Check, Guard
+from core.codegen.object_code import LoadedLibrary
+from core.codegen.single_state import Guard, RangeCheck
 from core.files import load
 from core.mechanism import Mechanism
 from resources import EXAMPLES
 
-GUARD = Guard((Check(0, 0, -0.5, 0.5), Check(0, 2, -np.inf, 0.25), Check(1, 1, -1e-9, 1e-9, outside=True)))
+GUARD = Guard(
+    (RangeCheck(0, 0, -0.5, 0.5), RangeCheck(0, 2, -np.inf, 0.25), RangeCheck(1, 1, -1e-9, 1e-9, outside=True))
+)
 Q, V = np.zeros(3), np.ones(2)
 
 
@@ -26,8 +28,8 @@ def codes() -> tuple[Interpreter, MachineCode]:
     """q₀ + 2 q₁ + 3 q₂ + v₀ v₁ as both evaluate it."""
     q, v, p = ca.SX.sym("q", 3), ca.SX.sym("v", 2), ca.SX.sym("p", 0)
     function = ca.Function("f", [q, v, p], [q[0] + 2 * q[1] + 3 * q[2] + v[0] * v[1]])
-    instructions = instructions_of(function)
-    library = Library(module(instructions, [3, 2, 0], 1, checked=False))
+    instructions = list_instructions(function)
+    library = LoadedLibrary(build_module(instructions, [3, 2, 0], 1, checked=False))
     return Interpreter(function, checked=False), MachineCode(library, [3, 2, 0], 1, len(instructions))
 
 
@@ -63,7 +65,7 @@ BEYOND = [
 @pytest.mark.parametrize("code", codes(), ids=["interpreter", "machine code"])
 def test_what_is_beyond_takes_the_other_path(code: Interpreter | MachineCode) -> None:
     asked: list[tuple[np.ndarray, ...]] = []
-    quick = evaluator(code).guarded(GUARD, lambda *states: asked.append(states) or "other")
+    quick = evaluator(code).build_guarded_function(GUARD, lambda *states: asked.append(states) or "other")
     for q, v in PASSES:
         np.testing.assert_allclose(quick.call(q, v), [q @ [1.0, 2.0, 3.0] + v[0] * v[1]], rtol=1e-15)
     assert not asked
@@ -78,9 +80,9 @@ def test_what_is_beyond_takes_the_other_path(code: Interpreter | MachineCode) ->
 def test_machine_code_that_comes_later_is_taken_up() -> None:
     first, later = codes()
     found = evaluator(first)
-    quick = found.guarded(GUARD, lambda *states: "other")
+    quick = found.build_guarded_function(GUARD, lambda *states: "other")
     before = quick.call
-    found.use(later)
+    found.switch_code(later)
     assert quick.call is not before
     assert quick.call(moved(Q, 0, 1.0), V) == "other"
     np.testing.assert_array_equal(quick.call(Q, V), [1.0])
@@ -88,7 +90,7 @@ def test_machine_code_that_comes_later_is_taken_up() -> None:
 
 def test_an_evaluator_keeps_no_quick_call_that_nobody_has() -> None:
     found = evaluator(codes()[0])
-    kept = [found.guarded(GUARD, lambda *states: "other") for _ in range(3)]
+    kept = [found.build_guarded_function(GUARD, lambda *states: "other") for _ in range(3)]
     assert len(found._guarded) == 3
     kept.clear()
     gc.collect()
@@ -108,7 +110,7 @@ def test_an_arm_between_its_limits_takes_one_call(function: str, monkeypatch: py
     np.testing.assert_allclose(many, [call(q, v, v)] * 2, rtol=1e-12)
     asked: list[int] = []
     quick._otherwise = lambda *states: asked.append(1)
-    quick.use(mech.compiled.evaluator(function).code)
+    quick.switch_code(mech.compiled.evaluator(function).code)
     call(q, v, v)
     assert not asked
     call(q, 0.0 * v, v)

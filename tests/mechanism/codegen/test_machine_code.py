@@ -8,10 +8,10 @@ import pytest
 
 from core.codegen import object_code
 from core.codegen.evaluator import Interpreter
-from core.codegen.instructions import instructions_of
-from core.codegen.llvm_ir import WIDTH, module
+from core.codegen.instructions import list_instructions
+from core.codegen.llvm_ir import WIDTH, build_module
 from core.codegen.machine_code import MachineCode
-from core.codegen.object_code import Library
+from core.codegen.object_code import LoadedLibrary
 
 X = ca.SX.sym("x", 3)
 a, b, c = (X[i] for i in range(3))
@@ -39,9 +39,9 @@ FUNCTIONS = {
 def codes(expressions, checked=False):
     p = ca.SX.sym("p", 0)
     function = ca.Function("f", [X, p], [ca.vertcat(*expressions)])
-    instructions = instructions_of(function)
-    text = module(instructions, [3, 0], len(expressions), checked=checked)
-    code = MachineCode(Library(text), [3, 0], len(expressions), len(instructions))
+    instructions = list_instructions(function)
+    text = build_module(instructions, [3, 0], len(expressions), checked=checked)
+    code = MachineCode(LoadedLibrary(text), [3, 0], len(expressions), len(instructions))
     return Interpreter(function, checked=checked), code
 
 
@@ -49,7 +49,7 @@ def both(expressions, states):
     results = []
     for code in codes(expressions):
         out = np.empty((len(states), len(expressions)))
-        code.batch([np.ascontiguousarray(states)], np.zeros(0), out)
+        code.evaluate_batch([np.ascontiguousarray(states)], np.zeros(0), out)
         results.append(out)
     return results
 
@@ -68,20 +68,20 @@ def test_several_states_at_a_time_agree_with_the_interpreter(group, count):
     """Nothing is written beyond the last state, and a state has the same numbers wherever it stands in an array."""
     expressions, p = FUNCTIONS[group], ca.SX.sym("p", 2)
     function = ca.Function("f", [X, p], [ca.vertcat(*expressions) * p[0] + p[1]])
-    text = module(instructions_of(function), [3, 2], len(expressions), checked=False, wide=True)
-    code = MachineCode(Library(text), [3, 2], len(expressions), 1)
+    text = build_module(list_instructions(function), [3, 2], len(expressions), checked=False, wide=True)
+    code = MachineCode(LoadedLibrary(text), [3, 2], len(expressions), 1)
     states, values = np.random.default_rng(2).uniform(-2.0, 2.0, (count, 3)), np.array([1.5, -0.25])
     out, wanted = np.full((count + 1, len(expressions)), 7.0), np.empty((count, len(expressions)))
-    code.batch([states], values, out[:count])
-    Interpreter(function, checked=False).batch([states], values, wanted)
+    code.evaluate_batch([states], values, out[:count])
+    Interpreter(function, checked=False).evaluate_batch([states], values, wanted)
     np.testing.assert_allclose(out[:count], wanted, rtol=1e-13, atol=1e-14)
     assert (out[count] == 7.0).all()
     if count > WIDTH:
         turned = np.empty((count, len(expressions)))
-        code.batch([np.ascontiguousarray(states[::-1])], values, turned)
+        code.evaluate_batch([np.ascontiguousarray(states[::-1])], values, turned)
         np.testing.assert_array_equal(turned[::-1], out[:count])
     own = np.tile(values, (count, 1))  # a row of parameters for each state
-    code.batch([states], own, out[:count])
+    code.evaluate_batch([states], own, out[:count])
     np.testing.assert_allclose(out[:count], wanted, rtol=1e-13, atol=1e-14)
 
 
@@ -127,7 +127,7 @@ def test_results_that_are_not_finite_are_reported():
         assert call(np.array([1.0, 0.0, 3.0])) is None
         assert len(asked) == 1
         states = np.array([[1.0, 2.0, 3.0], [1.0, 0.0, 3.0], [0.0, 0.0, 3.0]])
-        assert code.batch([states], np.zeros(0), np.empty((3, 2))) == 2
+        assert code.evaluate_batch([states], np.zeros(0), np.empty((3, 2))) == 2
 
 
 def test_a_function_missing_in_the_c_library_does_not_end_the_process(monkeypatch):
@@ -137,4 +137,4 @@ def test_a_function_missing_in_the_c_library_does_not_end_the_process(monkeypatc
         " %y = call double @no_such_function(double %x)\n ret double %y\n}"
     )
     with pytest.raises(OSError, match="no_such_function"):
-        Library(text)
+        LoadedLibrary(text)

@@ -36,7 +36,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(machine_code, "PIECE", 1000)
     monkeypatch.setattr(machine_code, "_pool", None)
     workers: list[int] = []
-    original = machine_code.in_pieces
+    original = machine_code.evaluate_in_chunks
 
     def watched(count, operations, evaluate):
         def one(first, number):
@@ -46,7 +46,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return original(count, operations, one)
 
     for module in ("machine_code", "block_code"):
-        monkeypatch.setattr(f"core.codegen.{module}.in_pieces", watched)
+        monkeypatch.setattr(f"core.codegen.{module}.evaluate_in_chunks", watched)
     return workers
 
 
@@ -77,7 +77,7 @@ def test_all_threads_take_part(small: list[int]) -> None:
             barrier.wait()
         return number
 
-    assert machine_code.in_pieces(1001, 1000, evaluate) == 1001
+    assert machine_code.evaluate_in_chunks(1001, 1000, evaluate) == 1001
     assert len(seen) == 4
 
 
@@ -89,7 +89,7 @@ def test_every_state_is_in_one_piece(small: list[int]) -> None:
             found[first : first + number] += 1
             return 0
 
-        machine_code.in_pieces(count, 1000, evaluate)
+        machine_code.evaluate_in_chunks(count, 1000, evaluate)
         assert (found == 1).all()
 
 
@@ -119,7 +119,7 @@ def test_the_first_state_that_fails_is_told_whoever_found_it(small: list[int]) -
     assert mech.forward_dynamics(zeros, zeros, zeros, p={"m": mass}).shape == (COUNT, 1)
     mass[[5, COUNT // 2, -1]] = 0.0
     code, out = mech.compiled.evaluator("forward_dynamics").code, np.empty((COUNT, 1))
-    assert code.batch([zeros, zeros, zeros + 1.0], mass[:, None].copy(), out) == 3
+    assert code.evaluate_batch([zeros, zeros, zeros + 1.0], mass[:, None].copy(), out) == 3
     with pytest.raises(SimulationError, match="moves no mass or inertia"):
         mech.forward_dynamics(zeros, zeros, zeros + 1.0, p={"m": mass})
 
@@ -197,7 +197,7 @@ def test_a_forked_process_and_the_end_of_a_program() -> None:
 @pytest.mark.parametrize(("given", "meant"), [("3", 3), ("", None), ("0", None), ("-1", None), ("many", None)])
 def test_how_many_threads(given: str, meant: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KINETOSTAT_THREADS", raising=False)
-    usual = machine_code.threads()
+    usual = machine_code.thread_count()
     assert 1 <= usual <= (os.cpu_count() or 1)
     monkeypatch.setenv("KINETOSTAT_THREADS", given)
-    assert machine_code.threads() == (meant or usual)
+    assert machine_code.thread_count() == (meant or usual)

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from core.constraints import acting_states, row_forces
-from core.constraints.multipliers import constrained_motion
-from core.files.meshes.body_inertia import inertia_of
+from core.constraints.multipliers import solve_constrained_motion
+from core.files.meshes.body_inertia import body_inertia
 from core.mechanism import Mechanism
-from core.model.formula.evaluation import Numbers
+from core.model.formula.evaluation import FieldEvaluator
 
 Array = np.ndarray
 
@@ -44,11 +44,15 @@ class Balance:
         self.x = mech.x_rest(q, t=t, v=v) if mech.nx else None
         compiled = mech.compiled
         held = (
-            row_forces.acting_forces(compiled, q, v, tau, None, t, self.x) if acting_states.has_rows(compiled) else None
+            row_forces.acting_forces(compiled, q, v, tau, None, t, self.x)
+            if acting_states.has_friction_or_stops(compiled)
+            else None
         )
         given = tau if held is None else tau + held.joint
-        self.a, self.multipliers = constrained_motion(compiled, q, v, given, None, True, t, self.x, held is not None)
-        self.numbers = Numbers(self.model.values(), self.model.origin)
+        self.a, self.multipliers = solve_constrained_motion(
+            compiled, q, v, given, None, True, t, self.x, held is not None
+        )
+        self.numbers = FieldEvaluator(self.model.values(), self.model.origin)
         self.frames = dict(zip(mech.frame_names, mech.poses(q), strict=True)) | {"world": np.eye(4)}
         self.sums = {body.name: np.zeros(6) for body in self.model.bodies}
         self.scale = {body.name: 1e-6 for body in self.model.bodies}
@@ -100,7 +104,7 @@ class Balance:
     def _motion(self) -> None:
         """Weight, and minus the rate of momentum."""
         for body in self.model.bodies:
-            own = inertia_of(body, self.numbers)
+            own = body_inertia(body, self.numbers)
             m = float(own.mass)
             p, R, w, _, dw, dv = self.moving(body.name)
             tensor = np.array([list(row) for row in matrix(own)])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from core.constraints.closed_positions import reversed_cut_joints, reversed_joint
+from core.constraints.closed_positions import find_reversed_cut_joints, find_reversed_joint
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model, Pose
@@ -16,7 +16,7 @@ from tests.constraints.mobility import overconstrained as machines
 
 def plane(residual, jacobian):
     """A problem in plain coordinates without limits."""
-    return position_solver.Problem(
+    return position_solver.PositionProblem(
         residual, jacobian, lambda q, step: q + step, lambda q: (-np.full_like(q, np.inf), np.full_like(q, np.inf))
     )
 
@@ -48,7 +48,7 @@ def test_redundant_rows_do_not_disturb_the_step():
 
 def test_heavy_coordinates_move_least():
     problem = plane(lambda q: np.array([q[0] + q[1] - 1.0]), lambda q: np.array([[1.0, 1.0]]))
-    q, gap = position_solver.close(problem, np.zeros(2), np.array([1.0, 10.0]), FREE)
+    q, gap = position_solver.solve_position(problem, np.zeros(2), np.array([1.0, 10.0]), FREE)
     assert gap < 1e-11
     assert q[1] / q[0] == pytest.approx(0.01, rel=1e-6)
 
@@ -81,7 +81,7 @@ def test_any_pose_leads_to_a_closed_one(model):
         q, v = mech.assemble(mech.random(seed), np.ones(mech.nv))
         assert np.max(np.abs(mech.constraint_residual(q))) < 1e-8
         np.testing.assert_allclose(mech.constraint_jacobian(q) @ v, 0.0, atol=1e-9)
-        assert not reversed_joint(mech.compiled, q, None)
+        assert not find_reversed_joint(mech.compiled, q, None)
 
 
 SEATED = {  # kind of joint → parts of a pose (rotation R, position p) that are 1 or 0 where the two sides fit
@@ -107,7 +107,7 @@ def test_joints_do_not_close_the_wrong_way_round(kind, turned):
     )
     body = Body(name="body", mass=1.0, inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
     mech = Mechanism(Model(name="seated", bodies=(body,), joints=joints))
-    ((_, directions),) = reversed_cut_joints(mech.compiled, np.array(start), None)
+    ((_, directions),) = find_reversed_cut_joints(mech.compiled, np.array(start), None)
     elsewhere = mech.constraint_residual((0.7, 0.4, -0.537, *start[3:])) - mech.constraint_residual(start)
     assert [*range(directions.start, directions.stop)] == [*np.flatnonzero(np.abs(elsewhere) < 1e-12)]
     for q in (mech.assemble(start), mech.rest()):
@@ -178,8 +178,8 @@ def _slider_crank():
 def test_a_slider_goes_to_the_end_of_its_travel_and_gives_up_there_soon(monkeypatch, wanted, end):
     """The ends are the sum and the difference of the lengths."""
     steps = []
-    bounded = position_solver._bounded_step
-    monkeypatch.setattr(position_solver, "_bounded_step", lambda *given: steps.append(1) or bounded(*given))
+    bounded = position_solver._step_within_limits
+    monkeypatch.setattr(position_solver, "_step_within_limits", lambda *given: steps.append(1) or bounded(*given))
     mech = _slider_crank()
     at = mech.q_names.index("S")
     q = mech.move(mech.rest(), {"S": wanted})

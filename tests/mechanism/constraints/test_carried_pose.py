@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.constraints.rest_position import carried_pose, has_same_tree
+from core.constraints.rest_position import has_same_tree, transfer_pose
 from core.mechanism import Mechanism
 from core.model import Body, Frame, Inertia, Joint, Limit, Model, Pose
 from core.model.edits import edits
@@ -46,7 +46,7 @@ def test_a_joint_that_closes_a_loop_moves_nothing_though_the_tree_is_another():
     new = Mechanism(edits.add(opened.model, Joint(name="j4", kind="revolute", parent="world", child="tip", a=ground)))
     assert not has_same_tree(opened.compiled, new.compiled)
     assert {loop.cut for loop in new.loops} != {"j4"}  # another joint is the cut one now: the case that matters
-    found = carried_pose(opened.compiled, q, new.compiled, {})
+    found = transfer_pose(opened.compiled, q, new.compiled, {})
     for name, X_old in standing(opened, q).items():
         np.testing.assert_allclose(new.frame(found, name), X_old, atol=1e-9)
     assert np.linalg.norm(new.constraint_residual(found)) < 1e-9
@@ -57,10 +57,10 @@ def test_a_body_that_loses_its_joint_stays_where_it_is(kind):
     old = Mechanism(chain("revolute", kind, "revolute"))
     q = old.random(3)
     new = Mechanism(edits.remove(old.model, "joints", "j2"))
-    found = carried_pose(old.compiled, q, new.compiled, {})
+    found = transfer_pose(old.compiled, q, new.compiled, {})
     for name, X_old in standing(old, q).items():
         np.testing.assert_allclose(new.frame(found, name), X_old, atol=1e-9)
-    back = carried_pose(new.compiled, found, old.compiled, {})  # the joint, given back, is measured between the bodies
+    back = transfer_pose(new.compiled, found, old.compiled, {})  # the joint, given back, is measured between the bodies
     for name, X_old in standing(old, q).items():
         np.testing.assert_allclose(old.frame(back, name), X_old, atol=1e-9)
 
@@ -70,7 +70,7 @@ def test_coordinates_that_are_still_there_keep_their_values_beyond_a_turn():
     q = np.array([9.0, -8.0])
     model = edits.add(old.model, link("loose"))
     new = Mechanism(model)
-    found = carried_pose(old.compiled, q, new.compiled, {})
+    found = transfer_pose(old.compiled, q, new.compiled, {})
     np.testing.assert_array_equal(found[new.joint_q("j1")], 9.0)
     np.testing.assert_array_equal(found[new.joint_q("j2")], -8.0)
 
@@ -78,7 +78,7 @@ def test_coordinates_that_are_still_there_keep_their_values_beyond_a_turn():
 def test_a_renamed_joint_keeps_its_value():
     old = Mechanism(chain("revolute", "prismatic"))
     new = Mechanism(edits.rename(old.model, "joints", "j2", "lift"))
-    found = carried_pose(old.compiled, np.array([0.4, 0.2]), new.compiled, {"j2": "lift"})
+    found = transfer_pose(old.compiled, np.array([0.4, 0.2]), new.compiled, {"j2": "lift"})
     np.testing.assert_array_equal(found, [0.4, 0.2])
 
 
@@ -88,7 +88,7 @@ def test_joints_of_other_names_are_measured_between_the_bodies(seed):
     q = old.random(seed)
     joints = tuple(dataclasses.replace(joint, name=f"new_{joint.name}") for joint in old.model.joints)
     new = Mechanism(dataclasses.replace(old.model, joints=joints))
-    found = carried_pose(old.compiled, q, new.compiled, {})
+    found = transfer_pose(old.compiled, q, new.compiled, {})
     for name, X_old in standing(old, q).items():
         np.testing.assert_allclose(new.frame(found, name), X_old, atol=1e-8)
 
@@ -111,7 +111,7 @@ def test_a_joint_given_back_stands_at_the_turn_that_its_limits_allow(lower, uppe
         chain("revolute").joints[0], limits=(Limit(lower=lower, upper=upper),), rest=(rest,), name="pin"
     )
     new = Mechanism(dataclasses.replace(free.model, joints=(limited,)))
-    assert carried_pose(free.compiled, q, new.compiled, {}) == pytest.approx([angle])
+    assert transfer_pose(free.compiled, q, new.compiled, {}) == pytest.approx([angle])
 
 
 @pytest.mark.parametrize("kind", ["revolute", "cylindrical"])
@@ -123,4 +123,4 @@ def test_a_body_upside_down_to_its_new_joint_takes_the_rest_of_it(kind):
     new = Mechanism(
         Model(bodies=(link("b1"),), joints=(Joint(name="j", kind=kind, parent="world", child="b1", b=turned),))
     )
-    np.testing.assert_array_equal(carried_pose(old.compiled, old.rest(), new.compiled, {}), new.rest())
+    np.testing.assert_array_equal(transfer_pose(old.compiled, old.rest(), new.compiled, {}), new.rest())

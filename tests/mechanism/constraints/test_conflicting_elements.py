@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from core.constraints.mobility.findings import examined
+from core.constraints.mobility.findings import examine_mobility
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.model import Body, Constraint, Driver, Frame, Joint, Limit, Model, Pose
-from core.programs.compiled import Compiled
+from core.programs.compiled import CompiledModel
 from tests.constraints.mobility import overconstrained as machines
 from tests.walks import slow
 
@@ -211,7 +211,7 @@ def test_a_driver_and_a_gear_that_hold_another_pose():
 
 def test_each_of_them_gets_a_finding():
     model = balls(("a1", "a", (0, 0, 0), 1.0), ("a2", "a", (4, 0, 0), 1.0), ("c1", "c", (0, 0, 7), 1.0))
-    found, findings = examined(Compiled(model))
+    found, findings = examine_mobility(CompiledModel(model))
     assert found is None
     assert [finding.name for finding in findings] == ["a1", "a2"]
     assert all("'a2'" in finding.text for finding in findings)

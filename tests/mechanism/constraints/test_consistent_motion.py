@@ -8,7 +8,7 @@ from core.errors import AssemblyError, ModelError
 from core.files import load
 from core.mechanism import Mechanism
 from core.simulation import simulate
-from core.simulation.run.recorded import run_of
+from core.simulation.run.recorded import build_recorded_run
 from resources import EXAMPLES
 from tests.functions.consistent_states import SMALL, model_of
 
@@ -120,7 +120,7 @@ def test_recorded_runs_follow_what_holds_the_machine(machine, name):
     time = np.linspace(0.0, 0.5, 51)
     start = mech.rest()[mech.q_names.index(name)]
     column = start + 0.1 * np.sin(2.0 * time)
-    run = run_of(mech, {}, ("t", name), np.column_stack([time, column]), {}, "recorded")
+    run = build_recorded_run(mech, {}, ("t", name), np.column_stack([time, column]), {}, "recorded")
     assert np.max(np.abs(mech.constraint_residual(run.q, t=time))) < 1e-7
     rates = np.gradient(run.q, time, axis=0, edge_order=2)
     np.testing.assert_allclose(run.v, rates, atol=2e-3)

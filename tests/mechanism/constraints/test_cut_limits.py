@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.analysis.inverse_kinematics import at_limits, reach
+from core.analysis.inverse_kinematics import coordinates_at_limits, move_frame_to_target
 from core.constraints.assembly import random_pose
-from core.constraints.cut_coordinates import exceeded_limit
+from core.constraints.cut_coordinates import most_exceeded_limit
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.model import Body, Joint, Limit, Model
@@ -48,7 +48,7 @@ def test_moving_a_loop_stops_at_the_limit_of_any_joint(joint, sign):
         assert abs(ends[-1][int(joint[1]) - 1]) <= 0.2 + 1e-9
         if abs(ends[-1][int(joint[1]) - 1]) > 0.2 - 1e-3:
             assert abs(abs(ends[-1][int(joint[1]) - 1]) - 0.2) < 1e-8
-            assert joint in at_limits(mech, q)
+            assert joint in coordinates_at_limits(mech, q)
     np.testing.assert_allclose(ends, np.tile(ends[0], (len(ends), 1)), atol=1e-8)
 
 
@@ -58,8 +58,8 @@ def test_a_body_that_is_pulled_stops_there_too(cut):
     start = mech.rest()
     target = np.array(mech.frame(start, "link2"))
     target[:3, 3] += (1.5, 0.3, 0.0)
-    found = reach(mech, start, "link2", target[:3, 3], point=(2.0, 1.5, 0.0))
-    assert not found.reached
+    found = move_frame_to_target(mech, start, "link2", target[:3, 3], point=(2.0, 1.5, 0.0))
+    assert not found.is_reached
     turned = angles(mech, found.q)[3]
     assert abs(turned) == pytest.approx(0.15, abs=1e-8)
 
@@ -139,8 +139,8 @@ def test_of_several_limits_the_one_passed_farthest_counts(order):
     along = dict(zip(("bolt.angle", "bolt.displacement"), order, strict=True))
     turned, pushed = (0.1 + beyond for beyond in order)
     q = np.array([0.0, 0.0, pushed, 0.0, 0.0, np.sin(turned / 2), np.cos(turned / 2)])
-    limit, beyond = exceeded_limit(mech.compiled, mech.cut_limits, q)
+    limit, beyond = most_exceeded_limit(mech.compiled, mech.cut_limits, q)
     assert beyond == pytest.approx(0.2)
     assert along[limit.name] == 0.2
     kept = mech.assemble(q)
-    assert exceeded_limit(mech.compiled, mech.cut_limits, kept) is None
+    assert most_exceeded_limit(mech.compiled, mech.cut_limits, kept) is None

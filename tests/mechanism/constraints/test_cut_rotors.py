@@ -10,8 +10,8 @@ import pytest
 import sympy as sp
 
 from core.analysis.linearisation import linearise
-from core.constraints.closed_forms.closed_forms import closed_forms_of
-from core.constraints.cut_coordinates import motion
+from core.constraints.closed_forms.closed_forms import get_analytic_closure
+from core.constraints.cut_coordinates import cut_joint_motion
 from core.mechanism import Mechanism
 from core.model import Body, Force, Gravity, Inertia, Joint, Model, Parameter, Pose, World
 from core.model.forces import LineMass
@@ -173,7 +173,7 @@ def test_runs_do_not_know_the_cut(closed_forms: bool) -> None:
     model, shown = four_bar(), None
     for cut in "ABCD":
         mech = cut_at(model, cut)
-        assert closed_forms_of(mech.compiled.program).found
+        assert get_analytic_closure(mech.compiled.program).has_solutions
         q, v = closed(mech, 1.2, 1.0)
         run = simulate(mech, 2.0, q0=q, v0=v, output=0.25, rtol=1e-10, atol=1e-11, closed_forms=closed_forms)
         total = run["energy.kinetic"] + run["energy.potential"]
@@ -225,6 +225,6 @@ def test_rotor_of_a_parameter_follows_its_value() -> None:
     model = dataclasses.replace(model, joints=tuple(dataclasses.replace(j, armature="J") for j in model.joints))
     mech = cut_at(model, "C")
     q, v = closed(mech, 0.7, 2.0)
-    rates = np.array([*v, *motion(mech.compiled, "C", q, v, np.zeros(mech.nv)).v])
+    rates = np.array([*v, *cut_joint_motion(mech.compiled, "C", q, v, np.zeros(mech.nv)).v])
     added = mech.energy(q, v, p={"J": 2.0}).kinetic - mech.energy(q, v).kinetic
     assert added == pytest.approx(0.5 * 2.0 * rates @ rates, rel=1e-12)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from benchmarks.loop_machines import four_bars
-from core.constraints.multipliers import constrained_motion
-from core.constraints.reactions import reactions
+from core.constraints.multipliers import solve_constrained_motion
+from core.constraints.reactions import compute_reactions
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.numerics import fronts, position_solver
@@ -33,8 +33,8 @@ MACHINES = {
 def both(model, monkeypatch):
     """The same machine as a small one, and as one of which all goes by the entries of G."""
     small, large = Mechanism(model), Mechanism(model)
-    monkeypatch.setitem(large.compiled.__dict__, "sparse", True)
-    assert not small.compiled.sparse
+    monkeypatch.setitem(large.compiled.__dict__, "is_sparse", True)
+    assert not small.compiled.is_sparse
     return small, large
 
 
@@ -68,7 +68,7 @@ def test_motion_and_forces_are_the_same(name, monkeypatch):
 def test_loops_close_and_move_as_parallelograms_do(count):
     """All cranks of a row of parallelograms stand alike, and its couplers stay upright to their cranks."""
     mech = Mechanism(four_bars(count))
-    assert mech.compiled.sparse
+    assert mech.compiled.is_sparse
     q = mech.move(mech.rest(), {"A0": 0.4})
     cranks = [mech.joint_q(f"A{k}").start for k in range(count + 1)]
     couplers = [mech.joint_q(f"B{k}").start for k in range(1, count + 1)]
@@ -99,15 +99,15 @@ def test_reactions_take_five_evaluations_a_sample_whatever_the_number_of_loops(c
     mech, samples = Mechanism(four_bars(count)), 20
     q = np.tile(mech.rest(), (samples, 1))
     v, tau = np.zeros((samples, mech.nv)), np.zeros((samples, mech.nv))
-    motion = constrained_motion(mech.compiled, q, v, tau, None, True)
-    states, call = [], compiled.Compiled.call
+    motion = solve_constrained_motion(mech.compiled, q, v, tau, None, True)
+    states, call = [], compiled.CompiledModel.call
 
     def counted(self, function, *arguments, **more):
         states.append(math.prod(np.shape(arguments[0])[:-1]))
         return call(self, function, *arguments, **more)
 
-    monkeypatch.setattr(compiled.Compiled, "call", counted)
-    reactions(mech.compiled, q, v, *motion, None, True)
+    monkeypatch.setattr(compiled.CompiledModel, "call", counted)
+    compute_reactions(mech.compiled, q, v, *motion, None, True)
     assert sum(states) <= 5 * samples
 
 
@@ -115,9 +115,9 @@ def test_reactions_take_five_evaluations_a_sample_whatever_the_number_of_loops(c
 def test_the_work_of_a_drag_grows_with_the_loops(monkeypatch):
     """Entries that are eliminated and steps that are taken for a drag over the same angle."""
     eliminated, steps = [], []
-    front, step = fronts._factorised_front, position_solver._bounded_step
-    monkeypatch.setattr(fronts, "_factorised_front", lambda A, *more: eliminated.append(A.size) or front(A, *more))
-    monkeypatch.setattr(position_solver, "_bounded_step", lambda G, *more: steps.append(G.nnz) or step(G, *more))
+    front, step = fronts._factorise_front, position_solver._step_within_limits
+    monkeypatch.setattr(fronts, "_factorise_front", lambda A, *more: eliminated.append(A.size) or front(A, *more))
+    monkeypatch.setattr(position_solver, "_step_within_limits", lambda G, *more: steps.append(G.nnz) or step(G, *more))
     work = []
     for count in (90, 360):
         mech = Mechanism(four_bars(count))

@@ -19,7 +19,7 @@ def test_coordinates_are_those_of_the_motion(path):
     cuts = [cut.name for cut in mech.compiled.cuts if cut_coordinates.closes_loop(mech.compiled, cut.name)]
     assert cuts
     for name in cuts:
-        measured = cut_coordinates.motion(mech.compiled, name, q, still, still).q
+        measured = cut_coordinates.cut_joint_motion(mech.compiled, name, q, still, still).q
         np.testing.assert_allclose(mech.coordinate(q, name), measured, atol=1e-12)
         np.testing.assert_allclose(mech.coordinate(q[0], name), measured[0], atol=1e-12)
 

@@ -161,7 +161,7 @@ def test_multipliers_that_are_not_unique_are_refused():
     mech = example("bricard")
     q, v, tau = moving(mech)
     found = mech.derivatives(q, v, tau)
-    assert not found.unique
+    assert not found.has_unique_multipliers
     with pytest.raises(ks.ModelError, match="not unique"):
         _ = found.lambda_tau
     assert np.isfinite(found.a_q).all()

@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 import pytest
 
-from core.constraints.elastic_stops import BeyondLimitWarning, passed_limits
-from core.constraints.force_ranges import joint_forces
-from core.constraints.motion_with_rows import beginning_friction
+from core.constraints.elastic_stops import BeyondLimitWarning, find_passed_limits
+from core.constraints.force_ranges import compute_joint_forces
+from core.constraints.motion_with_rows import breakaway_friction
 from core.files import load
 from core.functions import Context, call
 from core.mechanism import Mechanism
@@ -29,7 +29,7 @@ def test_how_far_beyond_a_stop_a_pose_is_is_said_first(angle, beyond):
     mech, still = Mechanism(arm()), np.zeros(1)
     with pytest.warns(BeyondLimitWarning, match=f"elbow is {math.degrees(beyond):.4g}° beyond its limit"):
         mech.inverse_dynamics(np.array([angle]), still, still)
-    (found,) = passed_limits(mech.compiled, np.array([[0.0], [angle]]))
+    (found,) = find_passed_limits(mech.compiled, np.array([[0.0], [angle]]))
     assert found.by == pytest.approx(beyond)
     report = call("inverse_dynamics", Context(arm(), mech, np.array([angle])))
     assert report.to_text().splitlines()[1:2] != []
@@ -47,11 +47,11 @@ def test_no_word_within_limits_or_where_a_stop_gives_way_in_a_motion(angle):
 
 def test_friction_that_begins_to_slide_is_that_of_single_rows():
     mech = Mechanism(load(EXAMPLES / "puma560.kst"))
-    quick, rng = beginning_friction(mech.compiled), np.random.default_rng(4)
+    quick, rng = breakaway_friction(mech.compiled), np.random.default_rng(4)
     for _ in range(5):
         q, v, a = rng.uniform(-0.5, 0.5, (3, mech.nv))
         v[rng.random(mech.nv) < 0.6] = 0.0
         a[rng.random(mech.nv) < 0.3] = 0.0
-        expected = joint_forces(mech.compiled, q, v, a, None, None, True)
+        expected = compute_joint_forces(mech.compiled, q, v, a, None, None, True)
         np.testing.assert_allclose(quick.forces(q, v, a), expected, rtol=1e-12, atol=1e-12)
     assert quick.forces(np.full(mech.nq, 50.0), v, a) is None

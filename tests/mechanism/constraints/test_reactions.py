@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.constraints.multipliers import constrained_motion
+from core.constraints.multipliers import solve_constrained_motion
 from core.mechanism import Mechanism
 from core.model import Body, Gravity, Inertia, Joint, Model, Parameter, Pose, World
 from tests.constraints.mobility import overconstrained
@@ -228,7 +228,7 @@ def test_what_holds_bodies_without_mass_balances_them_in_motion():
     M, G = mech.mass_matrix(q), mech.constraint_jacobian(q)
     assert np.linalg.matrix_rank(M) < mech.nv
     assert np.linalg.norm(v) > 1.0
-    a, multipliers = constrained_motion(mech.compiled, q, v, tau, None, True)
+    a, multipliers = solve_constrained_motion(mech.compiled, q, v, tau, None, True)
     np.testing.assert_allclose(M @ a + mech.bias(q, v), tau + G.T @ multipliers, atol=1e-9)
 
 

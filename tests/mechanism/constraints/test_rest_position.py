@@ -9,10 +9,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from core.constraints.mobility.findings import examined
+from core.constraints.mobility.findings import examine_mobility
 from core.design import linkage
 from core.files import check, load
-from core.mechanics.multibody.topology import topology_of
+from core.mechanics.multibody.topology import build_topology
 from core.mechanism import Mechanism
 from core.model import Body, Driver, Inertia, Joint, Model
 from resources import examples
@@ -64,7 +64,9 @@ def test_what_some_joints_state_is_kept(name):
         assert np.max(np.abs(mech.constraint_residual(mech.rest()))) < 1e-8
         for joint in some:
             assert apart(mech, joint, pose[joint]) < 1e-6, some
-        assert not [each for each in examined(mech.compiled)[1] if (each.collection, each.field) == ("joints", "rest")]
+        assert not [
+            each for each in examine_mobility(mech.compiled)[1] if (each.collection, each.field) == ("joints", "rest")
+        ]
 
 
 @pytest.mark.parametrize("name", ["planar", "bennett"])
@@ -81,7 +83,7 @@ def test_what_is_not_met_is_told_with_values_and_units():
     model, pose = closed_pose("planar")
     stated = {"J1": pose["J1"], "J2": pose["J2"] + 0.5}
     mech = Mechanism(stating(model, {joint: (value,) for joint, value in stated.items()}))
-    found = {each.name: each for each in examined(mech.compiled)[1] if each.field == "rest"}
+    found = {each.name: each for each in examine_mobility(mech.compiled)[1] if each.field == "rest"}
     moved = {joint: apart(mech, joint, value) for joint, value in stated.items()}
     assert set(found) == {joint for joint, way in moved.items() if way > 1e-3}
     assert max(moved.values()) > 0.05
@@ -96,9 +98,9 @@ def test_a_length_that_cannot_be_had_is_told_in_millimetres():
     model = stating(overconstrained.slider_crank(), {"J4": (2.0,), "J1": (0.1,)})
     mech = Mechanism(model)
     at = float(mech.coordinate(mech.rest(), "J4")[0])
-    (finding,) = [each for each in examined(mech.compiled)[1] if each.name == "J4" and each.field == "rest"]
+    (finding,) = [each for each in examine_mobility(mech.compiled)[1] if each.name == "J4" and each.field == "rest"]
     assert "2000 mm" in finding.text
-    assert f"the loops close at {1000.0 * at:.4g} mm, {1000.0 * (2.0 - at):.4g} mm away" in finding.text
+    assert f"loops close only at {1000.0 * at:.4g} mm, {1000.0 * (2.0 - at):.4g} mm away" in finding.text
 
 
 def test_what_a_driver_moves_rests_where_it_says():
@@ -115,13 +117,13 @@ def test_of_like_joints_one_that_states_no_rest_position_is_cut():
     model, pose = closed_pose("planar")
     for free in pose:
         stated = {joint: (value,) for joint, value in pose.items() if joint != free}
-        assert [joint.name for joint in topology_of(stating(model, stated)).cuts] == [free]
+        assert [joint.name for joint in build_topology(stating(model, stated)).cuts] == [free]
         chosen = stating(model, stated)
         wish = "J2" if free != "J2" else "J3"
         chosen = dataclasses.replace(
             chosen, joints=tuple(dataclasses.replace(j, cut="yes" if j.name == wish else "auto") for j in chosen.joints)
         )
-        assert [joint.name for joint in topology_of(chosen).cuts] == [wish]
+        assert [joint.name for joint in build_topology(chosen).cuts] == [wish]
 
 
 @pytest.mark.parametrize("example", [each.name for each in examples()])
@@ -131,12 +133,14 @@ def test_examples_rest_where_they_say(example):
     model = load(next(each.path for each in examples() if each.name == example))
     assert not [
         each
-        for each in (*check(model), *examined(Mechanism(model).compiled)[1])
+        for each in (*check(model), *examine_mobility(Mechanism(model).compiled)[1])
         if (each.collection, each.field) == ("joints", "rest")
     ]
     if example not in DRAWN:
         plain = stating(model.expanded, {})
-        assert [joint.name for joint in topology_of(plain).cuts] == [joint.name for joint in topology_of(model).cuts]
+        assert [joint.name for joint in build_topology(plain).cuts] == [
+            joint.name for joint in build_topology(model).cuts
+        ]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +148,7 @@ def test_examples_rest_where_they_say(example):
     [
         ("revolute", (1e4,), "10000 rad is implausible"),
         ("prismatic", (1e300,), "1e\\+300 m is implausible"),
-        ("spherical", (0.0, 0.0, 0.0, 0.0), "quaternion of the rest position has length 0"),
+        ("spherical", (0.0, 0.0, 0.0, 0.0), "quaternion of the reference position has length 0"),
         ("revolute", ("0/0",), "no finite value"),
         ("revolute", ("2*pi",), None),
     ],
@@ -175,7 +179,9 @@ def test_what_is_stated_of_a_drawn_machine_is_its_rest_position_at_once(monkeypa
     """Nothing is sought, though joints of its tree state none: the bodies that the others place say where they are."""
     from core.constraints import named_positions
 
-    monkeypatch.setattr(named_positions, "position_with_values", lambda *_: pytest.fail("The rest position was sought"))
+    monkeypatch.setattr(
+        named_positions, "find_position_with_values", lambda *_: pytest.fail("The rest position was sought")
+    )
     model = drawn_chain(5)
     mech = Mechanism(model)
     assert any(joint.rest for joint in mech.compiled.cuts)

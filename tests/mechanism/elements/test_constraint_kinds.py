@@ -8,7 +8,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.constraints.multipliers import constrained_motion
+from core.constraints.multipliers import solve_constrained_motion
 from core.errors import ModelError
 from core.files import dumps, loads
 from core.mechanics.elements.constraints import CONSTRAINTS
@@ -21,7 +21,7 @@ from core.simulation import simulate
 from tests.mechanism.constraints.balance import constraint_wrenches
 from tests.mechanism.elements import kind_machines as machines
 from tests.mechanism.elements import own_kinds_page
-from viz.drawlist.draw_list import items
+from viz.drawlist.draw_list import build_draw_list
 from viz.drawlist.elements import LOOKS
 
 
@@ -30,7 +30,7 @@ def on_parabola(monkeypatch: pytest.MonkeyPatch):
     """The kind that the page about own kinds makes."""
     own_kinds_page.register(monkeypatch)
     yield
-    program.forget()
+    program.drop_programs()
 
 
 ALL = (*CONSTRAINTS, "on_parabola")
@@ -161,7 +161,7 @@ def test_a_short_run_is_the_same_with_closed_forms_and_without(what: str, shape:
     assert np.max(np.abs(runs[0].q[-1] - q)) > 1e-6
     np.testing.assert_allclose(runs[0].q, runs[1].q, atol=1e-9)
     np.testing.assert_allclose(runs[0].v, runs[1].v, atol=1e-9)
-    a, multipliers = constrained_motion(
+    a, multipliers = solve_constrained_motion(
         mech.compiled, runs[0].q[-1], runs[0].v[-1], np.zeros(mech.nv), None, True, 0.02, None
     )
     G = mech.constraint_jacobian(runs[0].q[-1])
@@ -175,7 +175,7 @@ def test_a_short_run_is_the_same_with_closed_forms_and_without(what: str, shape:
 def test_it_is_seen_saved_and_read_back(what: str) -> None:
     model = holding(what, machines.machine("tree", 0))
     collection = "drivers" if what in DRIVEN else "constraints"
-    seen = [item for item in items(model) if item.ref == (collection, "c")]
+    seen = [item for item in build_draw_list(model) if item.ref == (collection, "c")]
     assert seen
     assert len({item.id for item in seen}) == len(seen)
     again = loads(dumps(model))

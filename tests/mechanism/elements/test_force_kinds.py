@@ -21,7 +21,7 @@ from core.programs.dynamics import force_state
 from core.simulation.run.element_channels import ElementChannels
 from tests.mechanism.elements import kind_machines as machines
 from tests.mechanism.elements import own_kinds_page
-from viz.drawlist.draw_list import items
+from viz.drawlist.draw_list import build_draw_list
 from viz.drawlist.elements import LOOKS
 
 STIFFNESS, REST, DAMPING = 8.0, 0.2, 1.5
@@ -33,7 +33,7 @@ def kelvin(monkeypatch: pytest.MonkeyPatch):
     """The kind that the page about own kinds makes."""
     own_kinds_page.register(monkeypatch)
     yield
-    program.forget()
+    program.drop_programs()
 
 
 ALL = (*FORCES, "kelvin")
@@ -152,9 +152,9 @@ def test_the_forces_at_its_ends_are_opposite(kind: str, shape: str) -> None:
     context = mech.compiled.program.symbolic
     s = force_state(context, {"q": list(q), "v": list(v), "x": [*x, *np.zeros(len(x))], "t": [0.4]})
     (found,) = context.elements.named_forces
-    assert len(found.ends()) == len(found.at_ends(s))
+    assert len(found.ends()) == len(found.end_forces(s))
     assert len(found.ends()) or found.joint or kind == "clutch"  # which acts in two joints
-    total = sum((np.array([float(c) for c in force]) for force in found.at_ends(s)), np.zeros(3))
+    total = sum((np.array([float(c) for c in force]) for force in found.end_forces(s)), np.zeros(3))
     assert total == pytest.approx(np.zeros(3), abs=1e-12)
 
 
@@ -178,7 +178,7 @@ def test_a_junction_is_where_they_are_in_balance(kind: str, shape: str) -> None:
     on_knot = [
         np.array([float(c) for c in force])
         for each in context.elements.named_forces
-        for end, force in zip(each.ends(), each.at_ends(s), strict=True)
+        for end, force in zip(each.ends(), each.end_forces(s), strict=True)
         if end == context.elements.junctions["knot"]
     ]
     assert len(on_knot) == 4
@@ -212,7 +212,7 @@ def bare_step(mech: Mechanism, q, v) -> np.ndarray:
 @every
 def test_it_is_seen_saved_and_read_back(kind: str) -> None:
     model = dataclasses.replace(machines.machine("tree", 0), forces=(element(kind),))
-    seen = [item for item in items(model) if item.ref == ("forces", "f")]
+    seen = [item for item in build_draw_list(model) if item.ref == ("forces", "f")]
     assert seen
     assert len({item.id for item in seen}) == len(seen)
     assert loads(dumps(model)).forces == model.forces

@@ -88,7 +88,7 @@ def test_rates_of_sensors_are_the_power_of_their_wrenches(seed: int) -> None:
     q, v, _ = machines.state(mech, seed)
     h = 1e-5
     for sensor in mech.model.sensors:
-        if not sensor.info.geometric:
+        if not sensor.info.is_geometric:
             continue
         _, rate = mech.sensor(q, v, sensor.name)
         ahead, behind = (mech.sensor(mech.integrate(q, v, s), v, sensor.name)[0] for s in (h, -h))
@@ -162,9 +162,9 @@ def test_long_machines_carry_forces(monkeypatch: pytest.MonkeyPatch) -> None:
     long = Mechanism(dataclasses.replace(model, name="long", parameters=()))
     from core.programs import program
 
-    program.forget()
+    program.drop_programs()
     long = Mechanism(model)
-    assert long.compiled.program.symbolic.long
+    assert long.compiled.program.symbolic.is_long
     assert long.forward_dynamics(q, v, tau, t=0.2) == pytest.approx(expected[0], rel=1e-9, abs=1e-9)
     assert long.bias(q, v, t=0.2) == pytest.approx(expected[1], rel=1e-9, abs=1e-9)
     assert long.energy(q, v).potential == pytest.approx(expected[2])
@@ -172,7 +172,7 @@ def test_long_machines_carry_forces(monkeypatch: pytest.MonkeyPatch) -> None:
         assert wrench == pytest.approx(wrenches[name], rel=1e-8, abs=1e-8)
     long.compile("forward_dynamics")
     assert long.forward_dynamics(q, v, tau, t=0.2) == pytest.approx(expected[0], rel=1e-9, abs=1e-9)
-    program.forget()
+    program.drop_programs()
 
 
 def test_a_line_of_length_zero_gives_numbers() -> None:

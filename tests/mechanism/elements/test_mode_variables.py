@@ -12,9 +12,9 @@ from core.errors import ExpressionError
 from core.files import dumps, loads
 from core.mechanism import Mechanism
 from core.model import Body, Driver, Force, Gravity, Joint, Model, Parameter, World
-from core.model.validation.formulas import wrong_units
+from core.model.validation.formulas import check_units
 from core.simulation import simulate
-from core.symbolic.factoring import simplified
+from core.symbolic.factoring import simplify_text
 
 MASS, STIFF, FREE = 2.0, 800.0, 0.3
 
@@ -114,18 +114,18 @@ def test_files_keep_conditions() -> None:
 )
 def test_units_in_conditions_are_checked(mass: str, said: str) -> None:
     model = dataclasses.replace(slider(), bodies=(Body(name="block", mass=mass),))
-    (finding,) = list(wrong_units(model))
+    (finding,) = list(check_units(model))
     assert said in finding.text
     assert finding.remedy
 
 
 def test_units_that_fit_are_no_findings() -> None:
     model = dataclasses.replace(slider(), bodies=(Body(name="block", mass="if(3 mm < 2 cm, 1 kg, 2 kg)"),))
-    assert not list(wrong_units(model))
+    assert not list(check_units(model))
 
 
 def test_symbols_say_where_they_cannot_hold_a_condition() -> None:
     with pytest.raises(ExpressionError, match="'>' of a symbol cannot be written as a polynomial"):
-        simplified("If[q1 > 0, a, b]")
+        simplify_text("If[q1 > 0, a, b]")
     with pytest.raises(ExpressionError, match="'step' of a symbol cannot be written as a polynomial"):
-        simplified("UnitStep[q1] a")
+        simplify_text("UnitStep[q1] a")

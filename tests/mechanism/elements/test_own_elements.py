@@ -16,13 +16,13 @@ from core.model import FORCE_KINDS, Constraint, Force, Setting
 from core.model.edits import edits
 from core.programs import program
 from tests.mechanism.elements import own_kinds_page as page
-from viz.drawlist.draw_list import items
+from viz.drawlist.draw_list import build_draw_list
 
 
 @pytest.fixture(autouse=True)
 def own(monkeypatch: pytest.MonkeyPatch):
     yield page.register(monkeypatch)
-    program.forget()
+    program.drop_programs()
 
 
 def relaxation() -> ks.Model:
@@ -116,7 +116,7 @@ def model_of(collection: str) -> ks.Model:
 def test_it_is_seen_found_sound_saved_and_read_back(collection: str) -> None:
     model = model_of(collection)
     (element,) = getattr(model, collection)
-    assert [item for item in items(model) if item.ref == (collection, element.name)]
+    assert [item for item in build_draw_list(model) if item.ref == (collection, element.name)]
     assert ks.check(model) == ()
     assert getattr(ks.loads(ks.dumps(model)), collection) == getattr(model, collection)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from core.errors import FileError, ModelError
-from core.mechanics.elements.recorded_signals import columns_of, table_of
-from core.mechanics.elements.time_argument import splines_of
+from core.mechanics.elements.recorded_signals import read_driver_columns, read_table
+from core.mechanics.elements.time_argument import build_splines
 from core.model import Driver
 
 NUMBERS = [[0.0, 1.5], [0.1, 1.6]]
@@ -30,7 +30,7 @@ NUMBERS = [[0.0, 1.5], [0.1, 1.6]]
 def test_what_other_programs_write_is_read(tmp_path, text, encoding):
     file = tmp_path / "trace.csv"
     file.write_text(text.lstrip("\ufeff") if encoding == "utf-16" else text, encoding=encoding)
-    names, numbers = table_of(str(file))
+    names, numbers = read_table(str(file))
     np.testing.assert_array_equal(numbers, NUMBERS)
     assert names == ("t", "pin")
 
@@ -42,7 +42,7 @@ def test_what_other_programs_write_is_read(tmp_path, text, encoding):
         ("t,pin\n0,1\nnan,2\n", r":3, column 1: 'nan' is not a number"),
         ("t,pin\n0,1\n1,\n", r":3, column 2: '' is not a number"),
         ("t;pin\n0,0;1.234,5\n", r":2, column 2: '1.234,5' is not a number"),
-        ("t,pin\n0,1\n1,2,3\n", r":3: This line has 3 numbers, the lines before have 2"),
+        ("t,pin\n0,1\n1,2,3\n", r":3: This line has 3 numbers, but the lines before it have 2"),
         ("pin\n1\n2\n", r"has no columns of numbers over time"),
     ],
 )
@@ -50,7 +50,7 @@ def test_what_is_wrong_is_told_with_line_and_column(tmp_path, text, place):
     file = tmp_path / "trace.csv"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(FileError, match=place):
-        table_of(str(file))
+        read_table(str(file))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_what_is_wrong_is_told_with_line_and_column(tmp_path, text, place):
 def test_units_in_the_head_turn_a_drivers_columns_into_si(tmp_path, text):
     file = tmp_path / "trace.csv"
     file.write_text(text, encoding="utf-8")
-    times, values = columns_of(Driver(name="d", joint="j", file=str(file)), "")
+    times, values = read_driver_columns(Driver(name="d", joint="j", file=str(file)), "")
     np.testing.assert_allclose([times, values], [[0.0, 1.0], [0.0, np.pi / 2]], rtol=1e-15)
 
 
@@ -83,11 +83,11 @@ def test_units_and_commas_that_cannot_be_meant_are_refused(tmp_path, text, words
     file = tmp_path / "trace.csv"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(FileError, match=words):
-        columns_of(Driver(name="d", joint="j", file=str(file)), "")
+        read_driver_columns(Driver(name="d", joint="j", file=str(file)), "")
 
 
 @pytest.mark.parametrize("times", [(0.0, 1e-320, 1.0), (0.0, 0.1, 0.2, 0.3, 1.9e211)])
 def test_a_table_that_no_spline_can_follow_is_refused(times):
     values = np.linspace(1.0, 2.0, len(times))
     with pytest.raises(ModelError, match="too many orders of magnitude"):
-        splines_of([(np.array(times), values)])
+        build_splines([(np.array(times), values)])

@@ -19,7 +19,7 @@ from core.numerics.spatial.vector import Force as Wrench
 from core.programs import program
 from core.simulation import simulate
 from tests.mechanism.elements import kind_machines as machines
-from viz.drawlist.draw_list import items
+from viz.drawlist.draw_list import build_draw_list
 from viz.drawlist.elements import LOOKS
 
 
@@ -44,20 +44,20 @@ def from_outside(monkeypatch: pytest.MonkeyPatch):
     """A kind that comes from outside: a row of the document."""
     monkeypatch.setitem(SENSOR_KINDS, "half_square", HALF_SQUARE)
     yield
-    program.forget()
+    program.drop_programs()
 
 
 ALL = {**SENSOR_KINDS, "half_square": HALF_SQUARE}
-GEOMETRIC = [name for name, kind in ALL.items() if kind.geometric]
+GEOMETRIC = [name for name, kind in ALL.items() if kind.is_geometric]
 OF_MOTION = [name for name, kind in ALL.items() if kind.motion is not None]
-IN_JOINTS = [name for name, kind in ALL.items() if not kind.of_frames]
+IN_JOINTS = [name for name, kind in ALL.items() if not kind.is_between_frames]
 AXES = {"axis": (0.0, 0.6, 0.8), "axis_b": (-0.8, 0.0, 0.6)}
 h = 1e-5
 
 
 def sensed(kind: str, **more: object) -> Model:
     """A chain with one sensor `s` between b0 and its tip, or at a joint."""
-    where = {"a": "b0", "b": "tip", **AXES} if ALL[kind].of_frames else {"joint": "j2"}
+    where = {"a": "b0", "b": "tip", **AXES} if ALL[kind].is_between_frames else {"joint": "j2"}
     model = machines.machine("tree", 5)
     return dataclasses.replace(model, sensors=(Sensor(name="s", kind=kind, **{**where, **more}),))
 
@@ -188,19 +188,19 @@ def test_runs_tell_it_by_components_with_rates_where_it_has_any(kind: str) -> No
         whole = run["s"]
         assert run[name] == pytest.approx(whole[:, k] if info.components != ("",) else whole)
         assert np.isfinite(run[name]).all()
-        assert (f"{name}.rate" in run.channels) == info.of_state
+        assert (f"{name}.rate" in run.channels) == info.is_function_of_state
 
 
 @pytest.mark.parametrize("kind", ALL)
 def test_it_is_seen_saved_and_read_back(kind: str) -> None:
     model = sensed(kind)
-    seen = [item for item in items(model) if item.ref == ("sensors", "s")]
+    seen = [item for item in build_draw_list(model) if item.ref == ("sensors", "s")]
     assert seen
     assert len({item.id for item in seen}) == len(seen)
     assert loads(dumps(model)).sensors == model.sensors
 
 
-@pytest.mark.parametrize("kind", [name for name, kind in ALL.items() if not kind.of_state])
+@pytest.mark.parametrize("kind", [name for name, kind in ALL.items() if not kind.is_function_of_state])
 @pytest.mark.parametrize("end", ["", ".rate"])
 def test_no_force_can_depend_on_what_is_known_after_the_accelerations(kind: str, end: str) -> None:
     value = "s" if ALL[kind].components == ("",) else "s.x"

@@ -74,7 +74,7 @@ def test_strands_are_told_what_they_cannot_be() -> None:
         with pytest.raises(ModelError):
             check_read(model, Force(name="x", kind="tendon", strands=(strand,)))
     angle = Force(name="x", kind="tendon", strands=(Strand(sensor="angle"),), inertia=1.0)
-    with pytest.raises(ModelError, match="strands that are distances"):
+    with pytest.raises(ModelError, match="only distance sensors and joints of the tree as strands"):
         check_read(model, angle)
 
 

@@ -8,7 +8,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.constraints.closed_forms.closed_forms import closed_forms_of
+from core.constraints.closed_forms.closed_forms import get_analytic_closure
 from core.errors import ModelError
 from core.joints import JOINT_KINDS
 from core.mechanism import Mechanism
@@ -148,7 +148,7 @@ def test_an_unknown_kind_that_closes_a_planar_loop_is_left_to_iteration_and_clos
     """Closed forms do not take it for a joint they know: the slider keeps to the curve and the rods their lengths."""
     model = four_bar_on_a_parabola(cut)
     mech = Mechanism(model)
-    assert not closed_forms_of(mech.compiled.program).found
+    assert not get_analytic_closure(mech.compiled.program).has_solutions
     assert np.max(np.abs(mech.constraint_residual(mech.move(mech.rest(), {})))) < 1e-12
     run = simulate(mech, 1.0, output=0.1, rtol=1e-9, atol=1e-11)
     assert np.max(np.abs(run["constraint.residual"])) < 1e-9
@@ -187,7 +187,7 @@ def test_loops_behind_an_unknown_kind_keep_their_closed_forms(turned):
     )
     world = World(gravity=Gravity(acceleration=(3.0, -9.81, 1.0)))
     mech = Mechanism(Model(name="behind", world=world, bodies=bodies, joints=joints))
-    assert closed_forms_of(mech.compiled.program).found
+    assert get_analytic_closure(mech.compiled.program).has_solutions
     q = mech.rest()
     v = np.zeros(mech.nv)
     v[mech.joint_v("P")] = 0.7

@@ -12,15 +12,15 @@ import pytest
 
 import kinetostat as ks
 from core import kinds
-from core.constraints.closed_forms.closed_forms import closed_forms_of
+from core.constraints.closed_forms.closed_forms import get_analytic_closure
 from core.joints import JOINT_KINDS
-from core.joints.kind import Elementary, angle, parallel
+from core.joints.kind import Elementary, measure_angle_about_z, parallel_axes_residuals
 from core.numerics.spatial.rotation import from_z
 from core.numerics.spatial.vector import ZERO
 from core.numerics.spatial.vector import X as ALONG_X
 from core.numerics.spatial.vector import Y as ALONG_Y
 from kinetostat import spatial
-from viz.drawlist.draw_list import items
+from viz.drawlist.draw_list import build_draw_list
 from viz.drawlist.joint_handles import JointHandle
 from viz.drawlist.skeleton import Skeleton
 
@@ -77,7 +77,7 @@ def test_energy_stays_where_nothing_drives(model: ks.Model) -> None:
 
 
 def test_it_is_drawn_and_has_handles(model: ks.Model) -> None:
-    assert [item for item in items(model) if item.ref == ("joints", "pin")]
+    assert [item for item in build_draw_list(model) if item.ref == ("joints", "pin")]
     handle = JointHandle(Skeleton(model, {}), model.joint("pin"))
     assert [part.kind for part in handle.parts] == ["turn", "slide"]
 
@@ -92,10 +92,10 @@ def test_joints_that_it_is_made_of_close_its_loop_on_the_side_it_is_on(model: ks
         closes_loops = True
 
         def residual(self, X: spatial.Pose) -> list[Any]:
-            return [X.position.z, *parallel(X.rotation), X.position.dot(X.rotation.act(ALONG_Y))]
+            return [X.position.z, *parallel_axes_residuals(X.rotation), X.position.dot(X.rotation.act(ALONG_Y))]
 
         def measure(self, X: spatial.Pose) -> spatial.Measured:
-            value, wrench = angle(X)
+            value, wrench = measure_angle_about_z(X)
             slot = X.rotation.act(ALONG_X)
             return spatial.Measured((value, X.position.dot(slot)), (wrench, spatial.Force(ZERO, slot)))
 
@@ -107,7 +107,7 @@ def test_joints_that_it_is_made_of_close_its_loop_on_the_side_it_is_on(model: ks
     model = dataclasses.replace(model, joints=joints, drivers=())
     mech = ks.Mechanism(model)
     assert [loop.cut for loop in mech.loops] == ["pin"]
-    forms = closed_forms_of(mech.compiled.program)
+    forms = get_analytic_closure(mech.compiled.program)
     assert forms.rows_left_to_iteration == []
     q = mech.neutral()
     q[mech.joint_q("pivot")] = about

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from core.control.lineariser import joint_force_values
+from core.control.lineariser import joint_forces_from_argument
 from core.errors import ModelError
 from core.files import load, loads
 from core.mechanism import Mechanism
@@ -129,7 +129,7 @@ def test_joints_of_several_freedoms_are_cut_before_shafts():
         lambda mech, cut: simulate(mech, 0.1, torque={cut: 1.0}),
         lambda mech, cut: simulate(mech, 0.1, v0={cut: 1.0}),
         lambda mech, cut: mech.move(mech.rest(), {cut: 0.1}),
-        lambda mech, cut: joint_force_values(mech, {cut: 1.0}),
+        lambda mech, cut: joint_forces_from_argument(mech, {cut: 1.0}),
     ],
 )
 def test_a_refusal_of_a_cut_joint_names_the_loop_and_the_remedy(ask):
@@ -147,7 +147,11 @@ def test_every_cut_joint_of_the_examples_is_refused_with_its_loop_and_the_remedy
     mech = Mechanism(load(path))
     freedoms = {joint.name: joint.info.nv for joint in mech.model.expanded.joints}
     for loop in mech.loops:
-        asked = [mech.move, lambda q, given: mech.speeds(q, given), lambda _, given: joint_force_values(mech, given)]
+        asked = [
+            mech.move,
+            lambda q, given: mech.speeds(q, given),
+            lambda _, given: joint_forces_from_argument(mech, given),
+        ]
         for ask in asked if freedoms[loop.cut] else ():
             with pytest.raises(ModelError) as refused:
                 ask(mech.neutral(), {loop.cut: 0.1})

@@ -33,9 +33,9 @@ from core.model import (
     World,
 )
 from core.model.edits import edits
-from core.model.fields import ReferenceKind, fields_of, nested_elements
-from core.model.formula.expression import names, parse
-from core.model.parameters import value_of
+from core.model.fields import ReferenceKind, declared_fields, nested_elements
+from core.model.formula.expression import names_in_formula, parse
+from core.model.parameters import evaluate_field
 
 MODEL = Model(
     name="machine",
@@ -66,7 +66,7 @@ def references(model, name):
     return [
         (type(element).__name__, field.name)
         for element in nested_elements(model)
-        for field in fields_of(type(element))
+        for field in declared_fields(type(element))
         if isinstance(field.kind, ReferenceKind) and getattr(element, field.name) == name
     ]
 
@@ -90,7 +90,7 @@ def test_renamed_parameters_keep_all_values(old):
     before, after = list(nested_elements(MODEL)), list(nested_elements(renamed))
     assert len(before) == len(after)
     assert edits.rename(renamed, "parameters", "fresh", old).values() == MODEL.values()
-    assert value_of(renamed.body("a").mass, renamed.values()) == 6.0
+    assert evaluate_field(renamed.body("a").mass, renamed.values()) == 6.0
 
 
 def test_taken_and_impossible_names_are_refused():
@@ -144,9 +144,9 @@ def test_removed_parameter_leaves_its_value():
     assert left.values() == {"g": 9.81, "half": 1.0}
     for body, field in (("a", "mass"),):
         old, new = getattr(MODEL.body(body), field), getattr(left.body(body), field)
-        assert value_of(new, left.values()) == value_of(old, MODEL.values())
+        assert evaluate_field(new, left.values()) == evaluate_field(old, MODEL.values())
     assert left.joint("j").limits[0].lower in (-2.0, "-2")
-    assert value_of(edits.remove(MODEL, "parameters", "half").body("b").center_of_mass[0], {"l": 2.0}) == 1.0
+    assert evaluate_field(edits.remove(MODEL, "parameters", "half").body("b").center_of_mass[0], {"l": 2.0}) == 1.0
     assert "l" not in {
         n for e in nested_elements(left) for v in vars(e).values() if isinstance(v, str) and v == "l" for n in [v]
     }
@@ -239,7 +239,7 @@ def test_any_sequence_of_edits_keeps_the_document_whole(steps):
         for value in vars(element).values():
             for item in value if isinstance(value, tuple) else ():
                 if isinstance(item, str):
-                    assert names(parse(item)) <= known
+                    assert names_in_formula(parse(item)) <= known
 
 
 # ------------------------------------------------------------------------------- formulas of time and state

@@ -14,7 +14,7 @@ from core.files import load, loads
 from core.mechanism import Mechanism
 from core.model import Body, Box, Capsule, Cylinder, Frame, Joint, Model, Parameter, Pose, Shape, Sphere
 from core.model.edits import edits
-from core.model.edits.lengths import is_locked, length_of, length_parameter
+from core.model.edits.lengths import current_link_length, is_length_locked, length_parameter
 from resources import EXAMPLES
 
 URDF = """<robot name="arm"><link name="base"/><link name="arm">
@@ -40,9 +40,9 @@ def link(far: tuple[object, ...], *shapes: object, near: tuple[object, ...] = (0
 
 def far_of(model: Model) -> tuple[float, ...]:
     values = model.values()
-    from core.model.parameters import value_of
+    from core.model.parameters import evaluate_field
 
-    return tuple(float(value_of(x, values)) for x in model.find("joints", "B").a.position)
+    return tuple(float(evaluate_field(x, values)) for x in model.find("joints", "B").a.position)
 
 
 @given(angle=angles, old=lengths, new=lengths)
@@ -52,7 +52,7 @@ def test_numbers_move_along_the_line_and_so_does_what_spans_the_points(angle: fl
     aside = Cylinder(pose=Pose(position=(x, y, 0)), radius=0.001, length=old)
     model = link((x, y, 0), bar, aside)
     changed = edits.link_length(model, "link", new)
-    assert length_of(changed, "link") == pytest.approx(new, abs=1e-8)
+    assert current_link_length(changed, "link") == pytest.approx(new, abs=1e-8)
     assert far_of(changed) == pytest.approx((new * math.cos(angle), new * math.sin(angle), 0.0), abs=1e-8)
     first, second = changed.body("link").shapes
     assert first.length == pytest.approx(new, abs=1e-8)
@@ -79,7 +79,7 @@ def test_a_parameter_that_is_the_length_takes_the_value(far: tuple[object, ...])
     model = link(far, l=0.2, g=0.4)
     changed = edits.link_length(model, "link", "250 mm")
     assert changed.find("parameters", "l").value == "250 mm"
-    assert length_of(changed, "link") == pytest.approx(0.25)
+    assert current_link_length(changed, "link") == pytest.approx(0.25)
     assert (changed.joints, changed.bodies) == (model.joints, model.bodies)
 
 
@@ -92,8 +92,8 @@ def test_a_length_that_depends_evenly_on_a_parameter_moves_it_and_keeps_the_form
 
 def test_a_formula_is_asked_for_by_a_formula() -> None:
     changed = edits.link_length(link((0.2, 0, 0), h=0.3), "link", "2*h")
-    assert length_of(changed, "link") == pytest.approx(0.6)
-    assert length_of(edits.change(changed, "parameters", "h", value=0.5), "link") == pytest.approx(1.0)
+    assert current_link_length(changed, "link") == pytest.approx(0.6)
+    assert current_link_length(edits.change(changed, "parameters", "h", value=0.5), "link") == pytest.approx(1.0)
 
 
 def test_formulas_of_two_parameters_are_never_overwritten_silently() -> None:
@@ -130,11 +130,11 @@ def test_lengths_without_sense_are_refused(value: object, words: str) -> None:
 
 def test_the_last_link_of_a_drawn_arm_reaches_to_its_free_end() -> None:
     model = linkage.link(Model(name="arm"), [(0, 0), (0.1, 0), (0.4, 0)])
-    assert length_of(model, "link2") == pytest.approx(0.3)
+    assert current_link_length(model, "link2") == pytest.approx(0.3)
     changed = edits.link_length(model, "link2", "50 cm")
     assert changed.find("parameters", "l2").value == "50 cm"
     assert (changed.bodies, changed.joints) == (model.bodies, model.joints)
-    assert length_of(changed, "link2") == pytest.approx(0.5)
+    assert current_link_length(changed, "link2") == pytest.approx(0.5)
 
 
 def last_link(
@@ -169,8 +169,8 @@ def test_what_stands_at_the_tip_goes_along_and_nothing_else() -> None:
 def test_a_tip_is_where_a_shape_ends_that_begins_at_the_joint_whichever_way_it_lies() -> None:
     turned = Cylinder(pose=Pose(position=(0.1, 0, 0), rotation=(0, -math.pi / 2, 0)), radius=0.01, length=0.2)
     for shape in (BAR, turned):
-        assert length_of(last_link(shape), "link") == pytest.approx(0.2)
-        assert length_of(last_link(shape, near=(0.2, 0, 0)), "link") == pytest.approx(0.2)
+        assert current_link_length(last_link(shape), "link") == pytest.approx(0.2)
+        assert current_link_length(last_link(shape, near=(0.2, 0, 0)), "link") == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_tip_is_where_a_shape_ends_that_begins_at_the_joint_whichever_way_it_l
     ids=("two tips", "about the joint", "beside the joint", "held", "free", "no shape"),
 )
 def test_where_no_one_tip_is_there_is_no_length(model: Model) -> None:
-    assert math.isnan(length_of(model, "link"))
+    assert math.isnan(current_link_length(model, "link"))
     with pytest.raises(ModelError, match="single tip"):
         edits.link_length(model, "link", 0.3)
 
@@ -195,26 +195,26 @@ def test_a_tip_that_follows_from_several_parameters_is_locked() -> None:
     bar = Capsule(pose=Pose(position=("(l+h)/2", 0, 0), rotation=(0, "90 deg", 0)), radius=0.01, length="l + h")
     parameters = (Parameter(name="l", value=0.2), Parameter(name="h", value=0.1))
     model = last_link(bar, parameters=parameters)
-    assert is_locked(model, "link")
+    assert is_length_locked(model, "link")
     with pytest.raises(ModelError, match=r"capsule is 'l \+ h' long"):
         edits.link_length(model, "link", 0.25)
     (added,) = edits.link_length(model, "link", 0.25, formulas="offset").body("link").shapes
     assert added.length == "l + h - 0.05"
-    assert length_of(edits.link_length(model, "link", 0.25, formulas="number"), "link") == pytest.approx(0.25)
+    assert current_link_length(edits.link_length(model, "link", 0.25, formulas="number"), "link") == pytest.approx(0.25)
 
 
 def test_the_last_link_of_a_urdf_file_has_the_length_of_its_bar() -> None:
     model = loads(URDF, "urdf")
-    assert length_of(model, "arm") == pytest.approx(0.4)
+    assert current_link_length(model, "arm") == pytest.approx(0.4)
     changed = edits.link_length(model, "arm", 0.6)
-    assert length_of(changed, "arm") == pytest.approx(0.6)
+    assert current_link_length(changed, "arm") == pytest.approx(0.6)
     assert {shape.length for shape in changed.body("arm").shapes} == {0.6}
 
 
 def test_bodies_without_two_points_have_no_length() -> None:
     with pytest.raises(ModelError, match="neither two joints at different positions"):
         edits.link_length(link((0, 0, 0)), "link", 0.1)
-    assert math.isnan(length_of(link((0, 0, 0)), "link"))
+    assert math.isnan(current_link_length(link((0, 0, 0)), "link"))
 
 
 def test_the_joints_of_a_four_bar_move_with_its_lengths() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from core.files import load
 from core.model import WORLD
-from core.model.differences import removal
+from core.model.differences import removal_consequences
 from core.model.edits import edits
 from resources import EXAMPLES
 from tests.walks import walk
@@ -31,7 +31,10 @@ def hanging(model, body):
 def test_what_is_said_is_what_happens(path):
     model = load(path)
     for collection, element in model.elements():
-        said, after = removal(model, collection, element.name), edits.remove(model, collection, element.name)
+        said, after = (
+            removal_consequences(model, collection, element.name),
+            edits.remove(model, collection, element.name),
+        )
         before = {(owner, each.name): each for owner, each in model.elements()}
         left = {(owner, each.name): each for owner, each in after.elements()}
         gone = {(owner, each.name) for owner, each in said.gone}
@@ -45,11 +48,11 @@ def test_what_is_said_is_what_happens(path):
 
 def test_a_coupler_still_hangs_on_the_rocker_when_the_crank_goes():
     model = load(EXAMPLES / "four_bar.kst")
-    said = removal(model, "bodies", "crank")
+    said = removal_consequences(model, "bodies", "crank")
     assert {element.name for _, element in said.gone} == {"crank_pin", "moving_pin_a"}
     assert said.adrift == ()
 
 
 def test_gravity_keeps_the_value_of_a_parameter():
     model = load(EXAMPLES / "point_gravity.kst")
-    assert removal(model, "parameters", "mu").world
+    assert removal_consequences(model, "parameters", "mu").world

@@ -10,15 +10,15 @@ from core.model.edits import edits
 
 @pytest.mark.parametrize("kind", JOINT_KINDS)
 def test_a_link_on_the_ground_by_every_kind(kind):
-    model, name = new_elements.attached_body(Model(), kind=kind)
+    model, name = new_elements.add_attached_body(Model(), kind=kind)
     (joint,) = model.joints
     assert (joint.kind, joint.parent, joint.child) == (kind, "world", name)
     assert model.body(name).shapes
 
 
 def test_links_on_the_ground_stand_side_by_side():
-    model, _ = new_elements.attached_body(Model())
-    model, _ = new_elements.attached_body(model)
+    model, _ = new_elements.add_attached_body(Model())
+    model, _ = new_elements.add_attached_body(model)
     places = [joint.a.position for joint in model.joints]
     assert places == [(0.0, 0.0, 0.0), (0.0, new_elements.ASIDE, 0.0)]
 
@@ -36,20 +36,20 @@ def test_links_on_the_ground_stand_side_by_side():
 )
 def test_a_link_begins_where_its_parent_ends(shape, end):
     model = Model(parameters=(Parameter(name="l", value=0.25),), bodies=(Body(name="b", shapes=(shape,)),))
-    model, _ = new_elements.attached_body(model, "b")
+    model, _ = new_elements.add_attached_body(model, "b")
     assert model.joints[-1].a.position == pytest.approx((end, 0.0, 0.0))
 
 
 def test_names_are_free_also_beside_chains():
-    chain = new_elements.chain(Model())
+    chain = new_elements.new_chain(Model())
     model = edits.add(Model(), chain)
-    second = new_elements.chain(model)
+    second = new_elements.new_chain(model)
     assert second.name != chain.name
     model = edits.add(model, second)
     assert isinstance(model.chain(second.name), DHChain)
-    model, name = new_elements.attached_body(model, "tool")
+    model, name = new_elements.add_attached_body(model, "tool")
     assert name == "link4"
-    for make in (new_elements.parameter, new_elements.material, new_elements.frame_on):
+    for make in (new_elements.add_parameter, new_elements.add_material, new_elements.add_frame):
         once, first = make(model)
         _, again = make(once)
         assert first != again

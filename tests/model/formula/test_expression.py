@@ -20,10 +20,10 @@ from core.model.formula.expression import (
     Negative,
     Number,
     evaluate,
-    names,
+    format_formula,
+    names_in_formula,
     parse,
     substitute,
-    text_of,
 )
 from core.model.formula.nodes import LOGIC, PRECEDENCE
 from core.model.units import UNITS
@@ -65,9 +65,9 @@ def test_any_text_is_a_tree_or_a_message(text, dialect):
         node = parse(text, dialect)
     except ExpressionError:
         return
-    assert parse(text_of(node)) == node
+    assert parse(format_formula(node)) == node
     try:
-        evaluate(node, dict.fromkeys(names(node), 0.5))
+        evaluate(node, dict.fromkeys(names_in_formula(node), 0.5))
     except ExpressionError:
         return
 
@@ -108,15 +108,15 @@ def trees(
 @given(trees())
 @settings(max_examples=300)
 def test_written_and_read_again(node):
-    assert parse(text_of(node)) == node
+    assert parse(format_formula(node)) == node
 
 
 @given(trees(variables=("x", "q1", "a1", "pi", "e"), largest=1e12))
 @settings(max_examples=300)
 def test_written_and_read_again_in_mathematica(node):
     """The dialect may spell a number differently (1e20 as 1*10^20); the value is the same."""
-    again = parse(text_of(node, "mathematica"), "mathematica")
-    assert names(again) == names(node)
+    again = parse(format_formula(node, "mathematica"), "mathematica")
+    assert names_in_formula(again) == names_in_formula(node)
     variables = {"x": 0.7, "q1": -1.3, "a1": 2.5}
     assert _value(again, variables) == pytest.approx(_value(node, variables), rel=1e-9, nan_ok=True)
 
@@ -135,9 +135,9 @@ def _value(node, variables):
 )
 @settings(max_examples=200)
 def test_mathematica_trees_without_huge_numbers_are_equal(node):
-    assume("e" not in text_of(node).replace("exp", "").replace("ceil", ""))
-    assume("_" not in text_of(node))
-    assert parse(text_of(node, "mathematica"), "mathematica") == node
+    assume("e" not in format_formula(node).replace("exp", "").replace("ceil", ""))
+    assume("_" not in format_formula(node))
+    assert parse(format_formula(node, "mathematica"), "mathematica") == node
 
 
 @given(trees(units=()))
@@ -324,7 +324,7 @@ def _finite(text):
 )
 def test_units_are_factors_in_mathematica(text):
     """Mathematica reads x/30 Degree as (x/30) Degree: a number with a unit stands in parentheses behind a /."""
-    written = text_of(parse(text), "mathematica")
+    written = format_formula(parse(text), "mathematica")
     assert evaluate(parse(written, "mathematica"), VARIABLES) == pytest.approx(
         evaluate(parse(text), VARIABLES), rel=1e-12
     )
@@ -333,9 +333,9 @@ def test_units_are_factors_in_mathematica(text):
 
 def test_names_and_substitution():
     node = parse("a*sin(b) + pi*c^a")
-    assert names(node) == {"a", "b", "c"}
+    assert names_in_formula(node) == {"a", "b", "c"}
     replaced = substitute(node, {"a": parse("x - y"), "c": Number(2.0)})
-    assert text_of(replaced) == "(x - y)*sin(b) + pi*2^(x - y)"
+    assert format_formula(replaced) == "(x - y)*sin(b) + pi*2^(x - y)"
 
 
 @given(trees(units=(), variables=("x", "q1")), trees(units=(), variables=("l_2",)))
@@ -442,7 +442,7 @@ def test_how_conditions_are_written():
         "not (a and b) or c",
         "a - b != c",
     ):
-        assert text_of(parse(text)) == text
+        assert format_formula(parse(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -456,7 +456,7 @@ def test_how_conditions_are_written():
     ],
 )
 def test_conditions_in_mathematica(text, written):
-    assert text_of(parse(text), "mathematica") == written
+    assert format_formula(parse(text), "mathematica") == written
     again = parse(written, "mathematica")
     for x in (-1.0, 0.0, 0.5, 1.0, 2.0):
         for y in (0.0, 2.0):
@@ -510,11 +510,11 @@ def test_a_doubled_not_is_a_truth_in_graphs_too(text, x):
 
 def test_a_name_that_is_also_a_word_is_written_so_that_it_is_read_again():
     node = parse("(not) - x")
-    assert parse(text_of(node)) == node
+    assert parse(format_formula(node)) == node
 
 
 @pytest.mark.parametrize("number", [2.1735680310138917e16, 1e-7, 6.02214076e23, 5e-324, 1.7976931348623157e308])
 def test_mathematica_gets_every_digit_of_a_number(number):
-    written = text_of(parse(repr(number)), "mathematica")
+    written = format_formula(parse(repr(number)), "mathematica")
     assert "*^" in written  # a product with a power of ten would be rounded again
     assert evaluate(parse(written, "mathematica"), {}) == number

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.model.formula.numerals import readable, typed
+from core.model.formula.numerals import format_readable, readable_to_input
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,9 @@ from core.model.formula.numerals import readable, typed
     ],
 )
 def test_powers_of_ten_are_written_out(printed, shown):
-    assert readable(printed) == shown
-    assert float(typed(shown)) == float(printed)
+    assert format_readable(printed) == shown
+    assert float(readable_to_input(shown)) == float(printed)
 
 
 def test_formulas_keep_what_is_no_number():
-    assert typed("2·10⁻³ + l1·2 − 10⁵ m") == "2e-3 + l1·2 - 1e5 m"
+    assert readable_to_input("2·10⁻³ + l1·2 − 10⁵ m") == "2e-3 + l1·2 - 1e5 m"

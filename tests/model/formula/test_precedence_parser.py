@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import ExpressionError
-from core.model.formula.precedence_parser import Grammar, Infix, PrecedenceParser, Prefix, tokens_of
+from core.model.formula.precedence_parser import Grammar, Infix, PrecedenceParser, Prefix, tokenise
 
 PATTERN = re.compile(r" *(?:(?P<number>\d+)|(?P<operator><<|\*\*|[-+*&|^~()<.!]))")
 INFIX = {
@@ -30,19 +30,19 @@ GRAMMAR = Grammar(PATTERN, INFIX, PREFIX, max_depth=200)
 class Shapes(PrecedenceParser[str]):
     """Writes an expression with all its parentheses."""
 
-    def operand(self):
+    def parse_operand(self):
         if self.now.kind == "number":
             return self.advance().text
-        if self.take("("):
+        if self.accept("("):
             inner = self.expression()
-            assert self.take(")")
+            assert self.accept(")")
             return inner
         raise ExpressionError(f"'{self.now.text}'")
 
-    def prefixed(self, name, minimum, sign):
+    def parse_prefixed(self, name, minimum, sign):
         return f"({name}{self.expression(minimum)})"
 
-    def joined(self, name, left, right):
+    def build_operation(self, name, left, right):
         return f"({left}{name}{right})"
 
     def depth_error(self):
@@ -50,7 +50,7 @@ class Shapes(PrecedenceParser[str]):
 
 
 def shape(text, grammar=GRAMMAR):
-    return Shapes(grammar, tokens_of(text, grammar)).expression()
+    return Shapes(grammar, tokenise(text, grammar)).expression()
 
 
 class Free:

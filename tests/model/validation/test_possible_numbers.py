@@ -133,7 +133,7 @@ def test_the_quick_look_lets_no_negative_moment_pass():
     compiled = ks.Mechanism(model).compiled
     xx, yy, zz, xy, xz, yz = rows[:, [compiled.p_names.index(name) for name in names]].T
     smallest = np.linalg.eigvalsh(np.moveaxis(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), 2, 0))[:, 0]
-    assert np.array_equal(compiled.gate.certainly_possible(rows), smallest >= 0.0)
+    assert np.array_equal(compiled.gate.is_certainly_possible(rows), smallest >= 0.0)
     assert 100 < (smallest >= 0.0).sum() < 400
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.constraints.mobility.findings import examined
+from core.constraints.mobility.findings import examine_mobility
 from core.errors import KinetostatError, ModelError
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Limit, Model, Parameter
@@ -114,7 +114,7 @@ def test_sound_joints_have_none():
 
 
 def test_less_friction_at_rest_is_refused_at_reading():
-    with pytest.raises(ModelError, match=r"joint 'pin', static_friction.*a static friction of at least"):
+    with pytest.raises(ModelError, match=r"joint 'pin', static_friction.*a static friction that is at least"):
         machine(friction=2.0, static_friction=1.0)
 
 
@@ -130,11 +130,11 @@ def test_a_run_refuses_formulas_that_are_negative_for_its_parameters():
 def test_a_soft_stop_is_told(stiffness, soft):
     """Hit with v it gives way by v √(J/k): J = 0.6 kg·m², v = 2 rad/s, 1 % of 1 rad at k = 24,000 N·m/rad."""
     limit = Limit(lower=0.0, upper=1.0, velocity=2.0, stiffness=stiffness)
-    found = [f for f in examined(Mechanism(machine(limits=(limit,))).compiled)[1] if "soft" in f.text]
+    found = [f for f in examine_mobility(Mechanism(machine(limits=(limit,))).compiled)[1] if "soft" in f.text]
     assert bool(found) == soft
     if soft:
         assert (found[0].name, found[0].field) == ("pin", "limits")
         assert "2 rad/s" in found[0].text
     ideal = machine(limits=(limit,))
     ideal = replace(ideal, world=replace(ideal.world, limits="ideal"))
-    assert not [f for f in examined(Mechanism(ideal).compiled)[1] if "soft" in f.text]
+    assert not [f for f in examine_mobility(Mechanism(ideal).compiled)[1] if "soft" in f.text]

@@ -226,7 +226,7 @@ def test_followers():
         Joint(name=n, parent="world", child=c, mimic=Mimic(leader=m)) for n, c, m in (("x", "a", "y"), ("y", "b", "x"))
     )
     findings = check(Model(bodies=(BODY, body(name="b")), joints=circle))
-    assert {f.name for f in findings if "circle" in f.text} == {"x", "y"}
+    assert {f.name for f in findings if "cycle" in f.text} == {"x", "y"}
 
 
 def test_missing_meshes_are_told_when_files_can_be_found():

@@ -4,7 +4,7 @@ import casadi as ca
 import pytest
 
 from core.codegen import graph_symbols
-from core.numerics.spatial.dual import Dual, rate_of, value_of
+from core.numerics.spatial.dual import Dual, rate_at_level, value_at_level
 from core.numerics.spatial.scalar import apply, minus, over, plus, times
 
 assert graph_symbols  # SX is a scalar once it is loaded
@@ -42,14 +42,14 @@ def test_first_and_second_derivatives_along_a_direction(name, place):
 
     inner = [Dual(value, rate, 1) for value, rate in zip(place, direction, strict=True)]
     outer = f(*(Dual(value, rate, 2) for value, rate in zip(inner, direction, strict=True)))
-    value, rate = value_of(outer, 2), rate_of(outer, 2)
-    assert float(value_of(value, 1)) == pytest.approx(expected[0], rel=1e-13)
-    assert float(value_of(rate, 1)) == pytest.approx(expected[1], rel=1e-12, abs=1e-13)
-    assert float(rate_of(value, 1)) == pytest.approx(expected[1], rel=1e-12, abs=1e-13)
-    assert float(rate_of(rate, 1)) == pytest.approx(expected[2], rel=1e-11, abs=1e-12)
+    value, rate = value_at_level(outer, 2), rate_at_level(outer, 2)
+    assert float(value_at_level(value, 1)) == pytest.approx(expected[0], rel=1e-13)
+    assert float(value_at_level(rate, 1)) == pytest.approx(expected[1], rel=1e-12, abs=1e-13)
+    assert float(rate_at_level(value, 1)) == pytest.approx(expected[1], rel=1e-12, abs=1e-13)
+    assert float(rate_at_level(rate, 1)) == pytest.approx(expected[2], rel=1e-11, abs=1e-12)
 
     over_graph = f(*(Dual(X[k], direction[k], 1) for k in range(2)))
-    result = ca.Function("g", [X], [ca.SX(value_of(over_graph, 1)), ca.SX(rate_of(over_graph, 1))])(place)
+    result = ca.Function("g", [X], [ca.SX(value_at_level(over_graph, 1)), ca.SX(rate_at_level(over_graph, 1))])(place)
     assert [float(each) for each in result] == pytest.approx(expected[:2], rel=1e-12, abs=1e-13)
 
 
@@ -57,7 +57,7 @@ def test_symbols_meet_dual_numbers_on_either_side():
     a = ca.SX.sym("a")
     x = Dual(2.0, 1.0, 1)
     for f, slope in ((plus, 1.0), (minus, -1.0), (times, 5.0), (over, -5.0 / 4.0)):
-        rate = ca.Function("f", [a], [ca.SX(rate_of(f(a, x), 1))])(5.0)
+        rate = ca.Function("f", [a], [ca.SX(rate_at_level(f(a, x), 1))])(5.0)
         assert float(rate) == pytest.approx(slope)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation as Peer
 
-from core.joints.quaternions import unit
+from core.joints.quaternions import normalise_quaternion
 from core.numerics.spatial import inertia, rotation
 from core.numerics.spatial.inertia import Symmetric3
 from core.numerics.spatial.pose import IDENTITY, Pose
@@ -21,7 +21,7 @@ POSES = st.builds(Pose, ANGLES.map(rotation.from_angles), VECTORS)
 MOTIONS = st.builds(Motion, VECTORS, VECTORS)
 FORCES = st.builds(Force, VECTORS, VECTORS)
 BODIES = st.builds(
-    lambda mass, center, size: inertia.about_center(
+    lambda mass, center, size: inertia.inertia_from_center(
         mass, center, Symmetric3(size.y**2 + size.z**2, size.x**2 + size.z**2, size.x**2 + size.y**2, 0.0, 0.0, 0.0)
     ),
     st.floats(0.1, 5.0),
@@ -62,7 +62,7 @@ def test_a_quaternion_of_any_length_is_its_rotation(angles, length):
 
 @given(VECTORS.filter(lambda v: v.dot(v) > 1e-6), NUMBERS)
 def test_rotation_about_an_axis(axis, angle):
-    n = rotation.normalised(axis)
+    n = rotation.unit_vector(axis)
     np.testing.assert_allclose(
         np.array(rotation.about(n, angle)), Peer.from_rotvec(np.array(n) * angle).as_matrix(), atol=1e-13
     )
@@ -70,7 +70,7 @@ def test_rotation_about_an_axis(axis, angle):
 
 @given(VECTORS.filter(lambda v: v.dot(v) > 1e-6))
 def test_the_shortest_rotation_from_z(axis):
-    n = rotation.normalised(axis)
+    n = rotation.unit_vector(axis)
     R = rotation.from_z(n)
     same(R.act(Z), n)
     same(R @ R.transposed(), rotation.IDENTITY)
@@ -87,7 +87,7 @@ def test_axes_of_coordinates_give_exact_rotations():
 
 @given(VECTORS.filter(lambda v: v.dot(v) > 1e-3), VECTORS)
 def test_a_frame_from_two_axes(z, other):
-    n = rotation.normalised(z)
+    n = rotation.unit_vector(z)
     if n.cross(other).dot(n.cross(other)) < 1e-6:
         return
     R = rotation.from_axes(n, other)
@@ -120,19 +120,23 @@ def test_cross_products_are_dual(V, M, F):
 @given(BODIES, POSES, MOTIONS)
 def test_inertia_moves_with_its_frame(body, X_AB, V):
     """X (I V) = (X I X⁻¹) (X V), for rigid and articulated inertia."""
-    same(body.moved(X_AB).act(X_AB.motion(V)), X_AB.force(body.act(V)), 1e-9)
-    same(inertia.articulated(body).act(V), body.act(V))
-    same(inertia.articulated(body).moved(X_AB).act(X_AB.motion(V)), X_AB.force(body.act(V)), 1e-9)
+    same(body.transformed_to_parent(X_AB).act(X_AB.motion(V)), X_AB.force(body.act(V)), 1e-9)
+    same(inertia.articulated_from_rigid(body).act(V), body.act(V))
+    same(
+        inertia.articulated_from_rigid(body).transformed_to_parent(X_AB).act(X_AB.motion(V)),
+        X_AB.force(body.act(V)),
+        1e-9,
+    )
 
 
 @given(BODIES, MOTIONS)
 def test_removing_a_direction_leaves_no_resistance_there(body, S):
-    whole = inertia.articulated(body)
+    whole = inertia.articulated_from_rigid(body)
     U = whole.act(S)
     D = S.dot(U)
     if D < 1e-3:
         return
-    rest = whole.without(U, U.scaled(1.0 / D))
+    rest = whole.minus_outer_product(U, U.scaled(1.0 / D))
     same(rest.act(S), Force(ZERO, ZERO), 1e-8 * (1.0 + np.max(np.abs(flat(U)))))
 
 
@@ -156,7 +160,7 @@ def test_angles_of_a_rotation_give_it_again(pitch):
     rng = np.random.default_rng(3)
     for roll, yaw in rng.uniform(-3.0, 3.0, (20, 2)):
         R = Peer.from_euler("xyz", (roll, pitch, yaw)).as_matrix()
-        again = rotation.angles_of(R)
+        again = rotation.fixed_axis_angles(R)
         np.testing.assert_allclose(Peer.from_euler("xyz", again).as_matrix(), R, atol=1e-9)
         if abs(pitch) < 1.5:
             np.testing.assert_allclose(again, (roll, pitch, yaw), atol=1e-12)
@@ -166,8 +170,8 @@ def test_angles_of_a_rotation_give_it_again(pitch):
 
 @pytest.mark.parametrize("scale", [1e-320, 1e-200, 1.0, 1e200, 5e307])
 def test_directions_of_any_length_have_unit_vectors(scale):
-    np.testing.assert_allclose(rotation.normalised((2.0 * scale, 0.0, 0.0)), (1.0, 0.0, 0.0))
-    unit = np.array(rotation.normalised((3.0 * scale, -scale, 2.0 * scale)))
+    np.testing.assert_allclose(rotation.unit_vector((2.0 * scale, 0.0, 0.0)), (1.0, 0.0, 0.0))
+    unit = np.array(rotation.unit_vector((3.0 * scale, -scale, 2.0 * scale)))
     np.testing.assert_allclose(unit, np.array([3.0, -1.0, 2.0]) / np.sqrt(14.0), rtol=1e-3 if scale < 1e-300 else 1e-15)
 
 
@@ -176,4 +180,6 @@ def test_only_ratios_of_a_quaternion_count(size):
     """A quarter turn about z, whatever the squares of its numbers are."""
     turn = rotation.from_quaternion((0.0, 0.0, size, size))
     np.testing.assert_allclose(np.array(turn, dtype=float), [[0, -1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-3)
-    np.testing.assert_allclose(unit(np.array([0.0, 0.0, size, size])), np.sqrt([0.0, 0.0, 0.5, 0.5]), atol=1e-3)
+    np.testing.assert_allclose(
+        normalise_quaternion(np.array([0.0, 0.0, size, size])), np.sqrt([0.0, 0.0, 0.5, 0.5]), atol=1e-3
+    )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.engine import engine
-from core.constraints.closed_forms.closed_forms import closed_forms_of
+from core.constraints.closed_forms.closed_forms import get_analytic_closure
 from core.errors import SimulationError
 from core.files import load
 from core.mechanism import Mechanism
@@ -43,7 +43,7 @@ def test_examples_move_alike_with_closed_forms_and_without(name):
     model = load(PATHS[name])
     # pressures that jump at dead centres would limit what two runs can agree on
     mech = Mechanism(replace(model, forces=()) if name == "engine_v6" else model)
-    assert closed_forms_of(mech.compiled.program).found
+    assert get_analytic_closure(mech.compiled.program).has_solutions
     own, other = both(mech, FAST.get(name, 0.4))
     np.testing.assert_allclose(mech.difference(own.q, other.q), 0.0, atol=2e-6)
     np.testing.assert_allclose(own.v, other.v, atol=2e-6 * max(1.0, np.max(np.abs(other.v))))
@@ -106,7 +106,7 @@ def test_a_double_rocker_goes_through_the_dead_points_of_what_is_independent():
     world = World(gravity=Gravity(acceleration=(0.0, -9.81, 0.0)))
     mech = Mechanism(Model(name="rockers", world=world, bodies=bodies, joints=joints))
     start = mech.assemble([-1.2, 1.2, -1.9])
-    index = closed_forms_of(mech.compiled.program).independent[0].v
+    index = get_analytic_closure(mech.compiled.program).independent_speeds[0].v
     own, other = both(mech, 2.0, q0=start, v0={mech.v_names[index]: 2.5}, output=0.01)
     assert np.min(own.v[:, index]) < 0.0 < np.max(own.v[:, index])
     np.testing.assert_allclose(own.q, other.q, atol=1e-5)

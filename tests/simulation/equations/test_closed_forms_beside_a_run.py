@@ -8,10 +8,10 @@ import pytest
 from benchmarks.loop_machines import crank_angle, falling, four_bars
 from core.codegen import background
 from core.constraints.closed_forms import closed_forms as room
-from core.constraints.closed_forms.closed_forms import closed_forms_of
+from core.constraints.closed_forms.closed_forms import get_analytic_closure
 from core.errors import SimulationError
 from core.mechanism import Mechanism
-from core.programs.program import forget
+from core.programs.program import drop_programs
 from core.simulation import simulate
 from core.simulation.equations.compiled_equations import CompiledEquations
 
@@ -21,22 +21,22 @@ BY_ITERATION = "Loops were closed by iteration"
 @pytest.fixture
 def mech(monkeypatch):
     """A machine whose closed forms nobody has made, in a program where making anything is thought to take long."""
-    forget()
+    drop_programs()
     monkeypatch.setattr(room, "PATIENCE", 0.0)
-    monkeypatch.setattr(room, "kept", lambda _: False)
+    monkeypatch.setattr(room, "is_cached", lambda _: False)
     return Mechanism(four_bars(2))
 
 
 @pytest.fixture
 def waiting(monkeypatch):
     """Closed forms that were given to the background, which does not begin with them."""
-    jobs, submit = [], background.submit
+    jobs, submit = [], background.submit_job
 
     def kept(job):
-        of_forms = isinstance(getattr(job, "__self__", None), room.ClosedForms)
+        of_forms = isinstance(getattr(job, "__self__", None), room.AnalyticClosure)
         (jobs.append if of_forms else submit)(job)
 
-    monkeypatch.setattr(background, "submit", kept)
+    monkeypatch.setattr(background, "submit_job", kept)
     return jobs
 
 
@@ -53,7 +53,7 @@ def run_of(mech, **options):
 
 def test_a_run_does_not_wait_and_the_next_one_uses_what_was_made(mech, waiting):
     first = run_of(mech)
-    assert [BY_ITERATION in note and "the next one" in note for note in first.notes] == [True]
+    assert [BY_ITERATION in note and "for the next run" in note for note in first.notes] == [True]
     assert independent(mech, None)[0] == 0
     assert len(waiting) == 1  # asked for once
     waiting.pop()()
@@ -66,9 +66,9 @@ def test_a_run_does_not_wait_and_the_next_one_uses_what_was_made(mech, waiting):
 
 def test_the_thread_makes_them(mech, monkeypatch):
     made = threading.Event()
-    own = room.ClosedForms._make
-    monkeypatch.setattr(room.ClosedForms, "_make", lambda forms: (own(forms), made.set()))
-    background.resume()
+    own = room.AnalyticClosure._compile_reduction
+    monkeypatch.setattr(room.AnalyticClosure, "_compile_reduction", lambda forms: (own(forms), made.set()))
+    background.resume_compilation()
     assert run_of(mech).notes
     assert made.wait(60.0)
     assert not run_of(mech).notes
@@ -87,7 +87,7 @@ def test_what_is_soon_compiled_is_waited_for(mech, waiting, monkeypatch):
 
 
 def test_code_that_is_kept_is_not_made_beside(mech, waiting, monkeypatch):
-    monkeypatch.setattr(room, "kept", lambda _: True)
+    monkeypatch.setattr(room, "is_cached", lambda _: True)
     assert independent(mech, None) == (1, ())
     assert not waiting
 
@@ -96,7 +96,9 @@ def test_larger_machines_are_thought_to_take_longer(monkeypatch):
     seconds = []
     for count, long in ((2, 10**6), (4, 10**6), (2, 0), (4, 0)):
         monkeypatch.setattr(room, "LONG", long)
-        seconds.append(room.ClosedForms(Mechanism(four_bars(count)).compiled.program.symbolic)._estimate())
+        seconds.append(
+            room.AnalyticClosure(Mechanism(four_bars(count)).compiled.program.symbolic)._estimated_compile_time()
+        )
     assert 0.0 < seconds[0] < seconds[1]
     assert 0.0 < seconds[2] < seconds[3]
 
@@ -105,8 +107,8 @@ def test_what_cannot_be_compiled_is_told(mech, waiting, monkeypatch):
     def fail(_):
         raise OSError("the C library has no function atan2")
 
-    monkeypatch.setattr(room, "_compiled_code", fail)
-    assert "the next one" in run_of(mech).notes[0]
+    monkeypatch.setattr(room, "compile_code", fail)
+    assert "for the next run" in run_of(mech).notes[0]
     waiting.pop()()
     (note,) = run_of(mech).notes
     assert BY_ITERATION in note
@@ -122,6 +124,6 @@ def test_the_end_of_the_program_ends_the_work(mech, waiting):
         waiting.pop()()
     finally:
         background._stopping.clear()
-    forms = closed_forms_of(mech.compiled.program)
+    forms = get_analytic_closure(mech.compiled.program)
     assert not forms.failure
     assert forms._made is None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.linalg import null_space
 
-from core.constraints.multipliers import constrained_motion
+from core.constraints.multipliers import solve_constrained_motion
 from core.mechanism import Mechanism
 from core.model import Driver, Inertia, Parameter
 from core.simulation.equations.compiled_equations import CompiledEquations
@@ -86,7 +86,7 @@ def accelerations_by(equations, q, v):
 def test_runs_and_multipliers_state_the_same(name):
     mech, drawn = states(name)
     for q, v, tau, p in drawn:
-        a, multipliers = constrained_motion(mech.compiled, q, v, tau, p, True, TIME)
+        a, multipliers = solve_constrained_motion(mech.compiled, q, v, tau, p, True, TIME)
         M, G, h = mech.mass_matrix(q, p=p), mech.constraint_jacobian(q, p=p), mech.bias(q, v, p=p, t=TIME)
         of_runs = accelerations_of_runs(mech, q, v, tau, p)
         np.testing.assert_allclose(of_runs, a, rtol=0, atol=1e-7 * np.max(np.abs(a)))

@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import simpson
 from scipy.spatial.transform import Rotation
 
-from core.constraints.rest_position import carried_pose
+from core.constraints.rest_position import transfer_pose
 from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model import Body, Constraint, Driver, Gravity, Inertia, Joint, Limit, Model, Pose, World
@@ -271,7 +271,7 @@ def test_turns_of_a_screw_are_told_from_its_advance() -> None:
     start = cut.assemble(cut.rest())
     q = cut.move(start, {"P": 0.2})
     assert cut.coordinate(q, "S") == pytest.approx([4.0 * np.pi], abs=1e-9)
-    carried = carried_pose(cut.compiled, q, tree.compiled, {})
+    carried = transfer_pose(cut.compiled, q, tree.compiled, {})
     np.testing.assert_allclose(carried[tree.joint_q("S")], 4.0 * np.pi, atol=1e-9)
     end = cut.move(start, {"P": 0.3})
     assert cut.coordinate(end, "S") == pytest.approx([15.0], abs=1e-8)

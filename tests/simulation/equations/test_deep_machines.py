@@ -10,9 +10,9 @@ import pytest
 from benchmarks.loop_machines import ROD, stewart_chain, tracked_vehicle
 from core.mechanism import Mechanism
 from core.model import Body, Gravity, Inertia, Joint, Model, Pose, World
-from core.numerics.elimination import copied, depths_of, elimination_tree, fronts, order_with_less_fill
+from core.numerics.elimination import build_fronts, copy_shared_unknowns, elimination_tree, reduce_fill_in, tree_depths
 from core.simulation import simulate
-from core.simulation.equations.compiled_equations import CompiledEquations, eliminated
+from core.simulation.equations.compiled_equations import CompiledEquations, plan_elimination
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_double, ctypes.c_int64, ctypes.c_int64)
 
@@ -93,32 +93,32 @@ def test_work_grows_with_the_number_of_loops_whatever_they_share(make, counts):
     sizes = []
     for count in counts:
         mech = Mechanism(make(count))
-        found = eliminated(mech.compiled, mech.parameter_values(), np.array(mech.rest())).factors
+        found = plan_elimination(mech.compiled, mech.parameter_values(), np.array(mech.rest())).factors
         sizes.append(np.array([len(found.paths), len(found.reached), len(found.matrices)], dtype=float))
     np.testing.assert_allclose(sizes[2] - sizes[1], sizes[1] - sizes[0], rtol=0.15)
 
 
 def test_what_all_share_is_eliminated_last():
     """Unknown 199 stands in one equation with each of the others: told last, it would fill everything."""
-    order = order_with_less_fill(range(200), [[k, 199] for k in range(199)])
+    order = reduce_fill_in(range(200), [[k, 199] for k in range(199)])
     places = {k: place for place, k in enumerate(order)}
     assert sorted(order) == list(range(200))
-    assert max(depths_of(elimination_tree(200, [(places[k], places[199]) for k in range(199)]))) == 1
+    assert max(tree_depths(elimination_tree(200, [(places[k], places[199]) for k in range(199)]))) == 1
 
 
 def test_copies_of_what_many_share_serve_few():
     """100 groups share the unknowns 0 and 1: fronts stay small, and each copy is held to the next."""
     reached = [[0, 1, 2 + k] for k in range(100)]
-    copies = copied(reached, 102)
+    copies = copy_shared_unknowns(reached, 102)
     assert [[copies.of[k] for k in each] for each in copies.reached] == reached
     assert all(copies.of[one] == copies.of[other] for pairs in copies.glued for one, other in pairs)
     assert len(copies.glued) == copies.counts[0] - 1 == copies.counts[1] - 1
-    order = fronts(
+    order = build_fronts(
         [*copies.reached, *([k for pair in pairs for k in pair] for pairs in copies.glued)],
         [2] * 100 + [2] * len(copies.glued),
     )
     assert max(len(front.others) for front in order) < 8
-    few = copied([[0, k] for k in range(1, 9)], 9)
+    few = copy_shared_unknowns([[0, k] for k in range(1, 9)], 9)
     assert few.reached == [[0, k] for k in range(1, 9)]
     assert not few.glued
 

@@ -10,9 +10,9 @@ from core.mechanism import Mechanism
 from core.model import Body, Force, Frame, Inertia, Joint, Model, Pose
 from core.simulation import simulate, simulator
 from core.simulation.equations.compiled_equations import CompiledEquations
-from core.simulation.run.begun_run import begun
+from core.simulation.run.begun_run import prepare_run
 from core.simulation.run.initial_state import start_state
-from core.simulation.run.settings import checked_settings
+from core.simulation.run.settings import check_settings
 from tests.simulation.methods.test_integrators import arm
 from tests.simulation.published import published_machines as machines
 
@@ -28,8 +28,8 @@ class Equations:
         p = self.mech.parameter_values()
         self.y = start_state(self.mech, q0, v0, p, t)
         self.equations = CompiledEquations(self.mech, torque, p, self.y, closed_forms, slopes=True)
-        chosen = checked_settings(self.mech, 1.0, "radau5", None, 1e-7, 1e-9, None, t, None, torque, 1000)
-        self.begun = begun(self.equations, chosen, self.y)
+        chosen = check_settings(self.mech, 1.0, "radau5", None, 1e-7, 1e-9, None, t, None, torque, 1000)
+        self.begun = prepare_run(self.equations, chosen, self.y)
         self.system = self.equations.system
 
     def call(self, address, y, size=0):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from core.mechanism import Mechanism
-from core.numerics.elimination import depths_of, elimination_tree, fronts, with_ancestors
-from core.simulation.equations.compiled_equations import CompiledEquations, eliminated
+from core.numerics.elimination import add_ancestors, build_fronts, elimination_tree, tree_depths
+from core.simulation.equations.compiled_equations import CompiledEquations, plan_elimination
 from tests.simulation.equations.test_closed_form_runs import four_bars, machines
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_double, ctypes.c_int64, ctypes.c_int64)
@@ -66,7 +66,7 @@ def test_work_grows_with_the_number_of_loops():
     for count in (50, 100, 200):
         mech, y = leaning(count)
         context = mech.compiled.program.symbolic
-        places, room, *_ = eliminated(mech.compiled, mech.parameter_values(), y[: mech.nq])
+        places, room, *_ = plan_elimination(mech.compiled, mech.parameter_values(), y[: mech.nq])
         blocks = [
             len(context.trace(name).content.blocks)
             for name in ("mass_entries", "constraint_entries", "constraint_bias", "constraint_residual")
@@ -113,12 +113,12 @@ def test_the_elimination_tree_is_that_of_the_filled_matrix():
         expected = [int(max(np.flatnonzero(full[k, :k]), default=-1)) for k in range(n)]
         parents = elimination_tree(n, [(int(i), int(j)) for j, i in pairs])
         assert parents == expected
-        assert depths_of(parents) == [len(with_ancestors(parents, [k])) - 1 for k in range(n)]
+        assert tree_depths(parents) == [len(add_ancestors(parents, [k])) - 1 for k in range(n)]
 
 
 def test_fronts_of_a_chain_stay_small_and_bring_in_everything_once():
     reached = [[k, k + 1, 200 + k] for k in range(100)]
-    order = fronts(reached, [2] * 100)
+    order = build_fronts(reached, [2] * 100)
     assert sorted(front.group for front in order) == list(range(100))
     assert sorted(k for front in order for k in front.unknowns) == sorted({k for each in reached for k in each})
     assert max(len(front.others) for front in order) <= 2

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from core.constraints.multipliers import constrained_motion
+from core.constraints.multipliers import solve_constrained_motion
 from core.mechanism import Mechanism
 from core.model import Driver, Force, Model
 from core.simulation import simulate
@@ -90,7 +90,7 @@ def test_motion_and_reactions_are_those_of_bodies_held_by_forces(name: str, driv
         for mine, theirs in zip((R, c, V), first, strict=True):
             np.testing.assert_allclose(mine, theirs, atol=1e-8)
         A, wrenches = engine.accelerations(R, c, V, 0.0)
-        a, _ = constrained_motion(mech.compiled, q, v, np.zeros(mech.nv), None, True, 0.0, None)
+        a, _ = solve_constrained_motion(mech.compiled, q, v, np.zeros(mech.nv), None, True, 0.0, None)
         step = 1e-5
         later, before = (bodies(mech, engine, mech.integrate(q, s * step * v), v + s * step * a)[2] for s in (1, -1))
         np.testing.assert_allclose((later - before) / (2.0 * step), A, atol=1e-4 * max(1.0, np.max(np.abs(A))))

@@ -70,14 +70,14 @@ def test_samples_on_both_sides_of_a_switch_are_of_their_own_side():
 
 def test_fixed_steps_say_that_they_do_not_stop_at_switches():
     run = simulate(loads(FLIGHT.format("1e3*max(x - 0.5, 0)")), 1.0, method="rk4", step=1e-3)
-    assert any("Fixed steps do not end where formulas of 'bumper' switch" in note for note in run.notes)
+    assert any("Fixed steps do not end at discontinuities in formulas of 'bumper'" in note for note in run.notes)
     smooth = simulate(loads(FLIGHT.format("1e3*x")), 1.0, method="rk4", step=1e-3)
     assert not smooth.notes
 
 
 def test_jumps_without_an_indicator_are_noted():
     run = simulate(loads(FLIGHT.format("floor(2*x)")), 1.0)
-    assert any("Formulas of 'bumper' jump by ==, !=, floor or ceil" in note for note in run.notes)
+    assert any("Formulas of 'bumper' are discontinuous (==, !=, floor or ceil)" in note for note in run.notes)
     of_constants = simulate(loads(FLIGHT.format("if(floor(2.5) == 2, x, 0)")), 1.0)
     assert not of_constants.notes
 
@@ -85,4 +85,4 @@ def test_jumps_without_an_indicator_are_noted():
 def test_of_more_switches_than_can_be_watched_the_rest_is_noted():
     law = " + ".join(f"max(x - {k}, 0)" for k in range(70))
     run = simulate(loads(FLIGHT.format(law)), 0.1)
-    assert "Formulas switch in 70 places, but the run locates only 64 of them." in run.notes
+    assert "Formulas switch in 70 places, but the run locates only 64 of the switches." in run.notes

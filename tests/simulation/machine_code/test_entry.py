@@ -29,7 +29,7 @@ class SlowLibrary:
 def test_no_thread_gets_an_address_before_the_code_is_loaded(monkeypatch):
     """A window that computed a run and a preview of it at once called address 0, and died."""
     library, got = SlowLibrary(), []
-    monkeypatch.setattr(supply, "loaded", lambda name: supply.Loaded(library, is_final=True))
+    monkeypatch.setattr(supply, "load_code", lambda name: supply.LoadedCode(library, is_final=True))
     entry = Entry(give)
     first = threading.Thread(target=lambda: got.append(entry.address))
     first.start()

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from core.simulation import __name__ as ROOM
 from core.simulation.machine_code import language
-from core.simulation.machine_code.intermediate import entries
+from core.simulation.machine_code.intermediate import entry_point_names
 
 
 def negative_indices(function):
@@ -24,7 +24,7 @@ def negative_indices(function):
 
 
 def test_no_index_counts_from_the_end():
-    for entry in entries():
+    for entry in entry_point_names():
         import_module(f"{ROOM}.{entry.rpartition('.')[0]}")
     assert len(language.marks) > 100
     found = {function.__qualname__: negative_indices(function) for function in language.marks}

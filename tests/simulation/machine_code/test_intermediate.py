@@ -12,8 +12,14 @@ import pytest
 from core.codegen import object_cache, object_code
 from core.errors import SimulationError
 from core.simulation.machine_code import intermediate, making, supply
-from core.simulation.machine_code.intermediate import UnusableCode, entries, read, unfit, write
-from core.simulation.machine_code.supply import MakingAhead, loaded, telling
+from core.simulation.machine_code.intermediate import (
+    UnusableCode,
+    entry_point_names,
+    find_unusable_code,
+    read,
+    write_code,
+)
+from core.simulation.machine_code.supply import BackgroundCompilation, load_code, report_waiting
 
 ROOT = Path(intermediate.__file__).parents[3]
 SMALL = "methods.semi_implicit_euler.impulse_step"
@@ -23,11 +29,11 @@ OWN_TREE = pytest.mark.skipif(ROOT.name == "site-packages", reason="texts are ch
 
 
 def test_the_code_is_that_of_the_texts_and_of_this_compiler():
-    assert not making.outdated(), f"Make it with: python -m {intermediate.__package__}.making"
+    assert not making.find_outdated_entries(), f"Make it with: python -m {intermediate.__package__}.making"
 
 
 def test_an_entry_calls_nothing_but_the_c_library():
-    assert {name for each in entries() for name in read(each).needed} <= C_LIBRARY
+    assert {name for each in entry_point_names() for name in read(each).needed} <= C_LIBRARY
 
 
 @pytest.fixture
@@ -55,70 +61,72 @@ def corrupt(path, share):
 def test_code_that_is_missing_or_damaged_is_made_again(kept, share, why):
     before = read(SMALL)
     corrupt(kept / f"{SMALL}.bc", share)
-    assert unfit([SMALL, OTHER]) == {SMALL: f"is {why}"}
+    assert find_unusable_code([SMALL, OTHER]) == {SMALL: f"is {why}"}
     said = []
-    with telling(said.append):
-        assert loaded(SMALL).library.address("entry")
+    with report_waiting(said.append):
+        assert load_code(SMALL).library.address("entry")
     assert said[0] == f"Compiling the integrators, whose stored code is {why}: takes a few seconds …"
-    making.make(SMALL)
+    making.make_bitcode(SMALL)
     assert read(SMALL) == before
 
 
 def test_code_compiled_quickly_is_kept_and_serves_until_optimised_code_is_made(kept, monkeypatch):
     (kept / f"{SMALL}.bc").unlink()
-    assert not loaded(SMALL).is_final
+    assert not load_code(SMALL).is_final
     assert (kept / f"{SMALL}.quick").is_file()
-    monkeypatch.setattr("core.simulation.machine_code.compiler.compiled", None)
-    assert not loaded(SMALL).is_final
+    monkeypatch.setattr("core.simulation.machine_code.compiler.compile_entry", None)
+    assert not load_code(SMALL).is_final
     monkeypatch.undo()
     monkeypatch.setattr(intermediate, "FOLDER", kept)
-    making.make(SMALL)
+    making.make_bitcode(SMALL)
     assert [path.name for path in kept.glob(f"{SMALL}.*")] == [f"{SMALL}.bc"]
-    assert loaded(SMALL).is_final
+    assert load_code(SMALL).is_final
 
 
 def test_where_texts_changed_since_they_were_imported_another_process_compiles_them(kept, monkeypatch):
     (kept / f"{SMALL}.bc").unlink()
     called = []
     monkeypatch.setattr(supply, "BEGAN", 0.0)
-    monkeypatch.setattr(supply, "make", lambda *names: called.extend(names) or making.make(*names))
-    assert loaded(SMALL).is_final
+    monkeypatch.setattr(
+        supply, "compile_in_subprocess", lambda *names: called.extend(names) or making.make_bitcode(*names)
+    )
+    assert load_code(SMALL).is_final
     assert called == [SMALL]
-    assert not unfit([SMALL])
+    assert not find_unusable_code([SMALL])
 
 
 def test_code_that_llvm_cannot_read_is_made_again_for_this_run(kept):
-    write(SMALL, read(SMALL)._replace(bitcode=b"BC\xc0\xdeof another age"))
-    assert loaded(SMALL).library.address("entry")
+    write_code(SMALL, read(SMALL)._replace(bitcode=b"BC\xc0\xdeof another age"))
+    assert load_code(SMALL).library.address("entry")
 
 
 def test_code_of_a_later_llvm_is_made_again(kept):
-    write(SMALL, read(SMALL)._replace(llvm=[99, 1, 0]))
+    write_code(SMALL, read(SMALL)._replace(llvm=[99, 1, 0]))
     with pytest.raises(UnusableCode, match=r"written by LLVM 99\.1\.0, but LLVM "):
         read(SMALL)
-    making.make(SMALL)
-    assert not unfit([SMALL])
+    making.make_bitcode(SMALL)
+    assert not find_unusable_code([SMALL])
 
 
 def test_facts_of_another_version_are_no_code(kept):
     body = b'{"who": "another version"}\nBC'
     (kept / f"{SMALL}.bc").write_bytes(hashlib.sha256(body).digest() + body)
-    assert unfit([SMALL]) == {SMALL: "was written by another version of Kinetostat"}
+    assert find_unusable_code([SMALL]) == {SMALL: "was written by another version of Kinetostat"}
 
 
 def test_a_changed_text_that_means_the_same_is_not_compiled_again(kept, monkeypatch):
     before = read(SMALL)
-    write(SMALL, before._replace(sources="of another text"))
-    assert unfit([SMALL]) == {SMALL: "was compiled from other sources"}
-    monkeypatch.setattr("core.simulation.machine_code.compiler.compiled", None)
-    making.make(SMALL)
+    write_code(SMALL, before._replace(sources="of another text"))
+    assert find_unusable_code([SMALL]) == {SMALL: "was compiled from other sources"}
+    monkeypatch.setattr("core.simulation.machine_code.compiler.compile_entry", None)
+    making.make_bitcode(SMALL)
     assert read(SMALL) == before
 
 
 def test_a_text_that_means_something_else_is_compiled_again(kept):
     before = read(SMALL)
-    write(SMALL, before._replace(sources="of another text", text="of another function", bitcode=b"of that"))
-    making.make(SMALL)
+    write_code(SMALL, before._replace(sources="of another text", text="of another function", bitcode=b"of that"))
+    making.make_bitcode(SMALL)
     assert read(SMALL) == before
 
 
@@ -126,24 +134,24 @@ def test_where_the_package_cannot_be_written_the_cache_of_the_user_serves(kept, 
     monkeypatch.setenv("KINETOSTAT_CACHE", str(tmp_path / "cache"))
     (kept / f"{SMALL}.bc").unlink()
     monkeypatch.setattr(intermediate.os, "access", lambda path, mode: Path(path) != kept)
-    making.make(SMALL)
+    making.make_bitcode(SMALL)
     assert list((tmp_path / "cache").rglob("*.bc")) == [tmp_path / "cache" / "integrators" / f"{SMALL}.bc"]
-    assert not unfit([SMALL, OTHER])
+    assert not find_unusable_code([SMALL, OTHER])
 
 
 def test_where_nothing_can_be_written_code_is_made_for_this_process(kept, monkeypatch):
     (kept / f"{SMALL}.bc").unlink()
     monkeypatch.setattr(intermediate.os, "access", lambda path, mode: False)
-    assert loaded(SMALL).library.address("entry")
-    assert unfit([SMALL])
+    assert load_code(SMALL).library.address("entry")
+    assert find_unusable_code([SMALL])
 
 
 def test_a_process_that_fails_is_an_error_with_its_last_words(monkeypatch):
-    monkeypatch.setattr(supply, "making", supply.telling)  # a module that does not exist
+    monkeypatch.setattr(supply, "making", supply.report_waiting)  # a module that does not exist
     with pytest.raises(
         SimulationError, match=f"The machine code of '{SMALL}' could not be compiled: .*No module named"
     ):
-        supply.make(SMALL)
+        supply.compile_in_subprocess(SMALL)
 
 
 # ------------------------------------------------------------------------------- object code
@@ -164,8 +172,8 @@ def object_file(cache, name):
 def made(name):
     """What is said when an entry is loaded."""
     said = []
-    with telling(said.append):
-        assert loaded(name).library.address("entry")
+    with report_waiting(said.append):
+        assert load_code(name).library.address("entry")
     return said
 
 
@@ -192,8 +200,8 @@ def test_object_code_of_something_else_is_made_again(cache):
 
 def test_another_processor_gets_code_of_its_own(cache, monkeypatch):
     made(SMALL)
-    here, own = object_code.processor(), object_file(cache, SMALL)
-    monkeypatch.setattr(object_code, "processor", lambda: f"{here} of another make")
+    here, own = object_code.processor_identification(), object_file(cache, SMALL)
+    monkeypatch.setattr(object_code, "processor_identification", lambda: f"{here} of another make")
     assert made(SMALL)
     assert object_file(cache, SMALL) != own
     assert object_file(cache, SMALL).is_file()
@@ -201,7 +209,7 @@ def test_another_processor_gets_code_of_its_own(cache, monkeypatch):
 
 
 def test_where_nothing_can_be_kept_code_is_made_each_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(object_cache, "folder", lambda: None)
+    monkeypatch.setattr(object_cache, "cache_folder", lambda: None)
     assert made(SMALL)
     assert made(SMALL)
 
@@ -236,12 +244,12 @@ def ended(process):
     return out.strip()
 
 
-UNFIT = "from core.simulation.machine_code.intermediate import *; print(*unfit(entries()))"
+UNFIT = "from core.simulation.machine_code.intermediate import *; print(*unfit(entry_point_names()))"
 EULER = f"""
-from core.simulation.machine_code.supply import AHEAD, loaded, telling
+from core.simulation.machine_code.supply import AHEAD, load_code, telling
 AHEAD.start = lambda: None
 with telling(print):
-    loaded({SMALL!r}).library.address("entry")
+    load_code({SMALL!r}).library.address("entry")
 print("ready")
 """
 
@@ -323,15 +331,15 @@ OBJECTS = f"""
 import threading
 from core.codegen import object_code
 from core.simulation.machine_code import making, supply
-making.entries = lambda: [{SMALL!r}]
+making.entry_point_names = lambda: [{SMALL!r}]
 making.outdated = lambda: []
-quick = supply.loaded({SMALL!r})
+quick = supply.load_code({SMALL!r})
 done = threading.Event()
 supply.AHEAD = ahead = supply.MakingAhead()
 ahead.start(lambda: done.set() if ahead.has_made({SMALL!r}) else None)
 assert done.wait(120)
 ahead._process.end()
-full = supply.loaded({SMALL!r})
+full = supply.load_code({SMALL!r})
 print(quick.is_final, full.is_final, ahead.total)
 """
 
@@ -342,9 +350,9 @@ def test_code_made_in_a_hurry_gives_way_to_better_code(tmp_path):
 
 
 def test_where_all_is_there_nothing_is_made_ahead():
-    ahead = MakingAhead()
+    ahead = BackgroundCompilation()
     ahead.start()
-    assert (ahead.total, ahead.busy) == (0, False)
+    assert (ahead.total, ahead.is_busy) == (0, False)
 
 
 BUILDING = """
@@ -361,7 +369,7 @@ class NothingElse:
 sys.meta_path.insert(0, NothingElse())
 from importlib import import_module
 from core.simulation.machine_code import compiler, making
-for name in making.entries():
+for name in making.entry_point_names():
     module, _, function = name.rpartition(".")
     print(getattr(import_module(f"core.simulation.{module}"), function).name)
 """
@@ -369,4 +377,4 @@ for name in making.entries():
 
 @OWN_TREE
 def test_building_the_program_needs_numpy_and_llvmlite_and_nothing_else(checkout):
-    assert ended(child(checkout, BUILDING)).split() == entries()
+    assert ended(child(checkout, BUILDING)).split() == entry_point_names()

@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from core.codegen.object_code import Library
+from core.codegen.object_code import LoadedLibrary
 from core.files import load
 from core.mechanism import Mechanism
 from core.simulation.machine_code.entry import Entry
@@ -14,8 +14,8 @@ from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Ints,
 from core.simulation.machine_code.translation import LanguageError
 from core.simulation.methods import adams, radau, runge_kutta
 from core.simulation.run.initial_state import start_state
-from core.simulation.run.settings import checked_settings
-from core.simulation.simulator import Job
+from core.simulation.run.settings import check_settings
+from core.simulation.simulator import SimulationJob
 from resources import EXAMPLES
 
 
@@ -74,7 +74,7 @@ def test_every_name_must_be_given_and_no_other():
 
 def test_a_record_with_arrays_of_its_own_shares_the_others():
     whole = notes()
-    other = whole.with_own("x", "numbers")
+    other = whole.copy_with_own_arrays("x", "numbers")
     assert Notes.at(other.place).x.tolist() == whole.x.tolist()
     other.x[:] = 8.0
     other.numbers[:] = 3
@@ -89,10 +89,10 @@ def test_a_record_with_arrays_of_its_own_shares_the_others():
 
 
 def compiled(function):
-    from core.simulation.machine_code.compiler import compiled
+    from core.simulation.machine_code.compiler import compile_entry
 
-    bitcode, needed = compiled(Entry(function))
-    return Library(bitcode, needed)
+    bitcode, needed = compile_entry(Entry(function))
+    return LoadedLibrary(bitcode, needed)
 
 
 def test_machine_code_does_what_the_text_does_in_python():
@@ -118,11 +118,11 @@ def test_a_name_that_is_not_declared_is_no_machine_code():
 def test_a_step_of_a_method_is_the_same_in_machine_code_and_in_python(machine, method, code):
     """Text and machine code begin at the same state; what they leave behind is equal to rounding."""
     mech = Mechanism(load(EXAMPLES / f"{machine}.kst"))
-    chosen = checked_settings(mech, 1.0, method, None, 1e-6, 1e-8, None, 0.0, None, None, 1000)
+    chosen = check_settings(mech, 1.0, method, None, 1e-6, 1e-8, None, 0.0, None, None, 1000)
     y = start_state(mech, None, None, mech.parameter_values())
     left = []
     for step in (code.step_entry, code.step_entry.function):
-        job = Job(mech, chosen, y, None)
+        job = SimulationJob(mech, chosen, y, None)
         for _ in range(3):
             assert step(job.state.place, 0.0, 0, 0) == 0
         left.append(job.state)

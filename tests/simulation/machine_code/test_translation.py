@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.codegen import object_code
-from core.codegen.object_code import Library
-from core.simulation.machine_code.compiler import compiled, text_of
+from core.codegen.object_code import LoadedLibrary
+from core.simulation.machine_code.compiler import build_ir, compile_entry
 from core.simulation.machine_code.entry import Entry
 from core.simulation.machine_code.language import address_of, loader, merged, native, scratch, view, view_rows
 from core.simulation.machine_code.records import ComplexRows, Floats, Record
@@ -27,7 +27,7 @@ _loaded = []
 def machine_code(function):
     """The function as C code sees it."""
     entry = Entry(function)
-    library = Library(*compiled(entry))
+    library = LoadedLibrary(*compile_entry(entry))
     _loaded.append(library)
     numbers = {"int": ctypes.c_int64, "float": ctypes.c_double}
     return ctypes.CFUNCTYPE(ctypes.c_int64, *(numbers[each] for each in entry.arguments))(library.address("entry"))
@@ -294,7 +294,7 @@ def calls_itself(a: int) -> int:
 )
 def test_what_is_not_part_of_the_language_is_refused_with_its_line(function, reason):
     with pytest.raises(LanguageError, match=reason) as refused:
-        compiled(Entry(function))
+        compile_entry(Entry(function))
     if function is not calls_itself:
         line = int(re.search(r"test_translation\.py:(\d+): in", str(refused.value)).group(1))
         assert function.__code__.co_firstlineno <= line <= function.__code__.co_firstlineno + 4
@@ -304,13 +304,13 @@ def test_a_function_is_translated_once_whatever_number_of_entries_call_it():
     def other(a: int, b: int, place: int) -> int:
         return 3 * noted(view(place, 16), a)
 
-    assert text_of(Entry(other)).count("define internal i1") == text_of(Entry(short)).count("define internal i1") == 1
+    assert build_ir(Entry(other)).count("define internal i1") == build_ir(Entry(short)).count("define internal i1") == 1
 
 
 @pytest.mark.parametrize("quickly", [False, True])
 def test_code_made_in_a_hurry_gives_the_same_bits(quickly):
-    libraries = [Library(*compiled(Entry(loops), quickly), level=object_code.QUICK)]
-    libraries.append(Library(*compiled(Entry(loops)), level=object_code.FULL))
+    libraries = [LoadedLibrary(*compile_entry(Entry(loops), quickly), level=object_code.QUICK)]
+    libraries.append(LoadedLibrary(*compile_entry(Entry(loops)), level=object_code.FULL))
     for first, end in [(0, 12), (-7, 40), (5, 3)]:
         values = []
         for library in libraries:

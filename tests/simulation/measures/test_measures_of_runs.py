@@ -108,7 +108,7 @@ REFUSED = {
     "max(zz.v)": r"'zz.v', in column 5 of .*Did you mean",
     "at(z.q, end) + stonne.position.x": r"'stonne.position.x', in column 16",
     "z.v": r"is a curve over time.*at\(z.v, end\)",
-    "max(z.v) + z.v": "'z.v' is not reduced",
+    "max(z.v) + z.v": "'z.v' is a curve over time",
     "max(stone.position)": r"several components.*stone.position.x",
     "max(z.v + z.q)": r"velocity \(m/s\) is combined with length \(m\)",
     "max(sin(z.q))": "where a pure number is expected",

@@ -8,7 +8,7 @@ from scipy.special import ellipj, ellipk
 from core.mechanism import Mechanism
 from core.model import Body, Gravity, Inertia, Joint, Model, Pose, World
 from core.simulation import METHODS, simulate
-from core.simulation.methods.tableaux import BOGACKI_SHAMPINE, DORMAND_PRINCE, HAIRER, tableau
+from core.simulation.methods.tableaux import BOGACKI_SHAMPINE, DORMAND_PRINCE, HAIRER, build_tableau
 from tests.simulation.published import published_machines as machines
 
 G, START = 9.81, 1.2
@@ -53,7 +53,7 @@ def test_the_numbers_of_the_pairs_are_those_of_scipy(ours, name):
 @pytest.mark.parametrize("method", ["rk32", "rk54", "rk853"])
 def test_order_conditions_of_the_tableaux(method):
     """Σ b_i = 1, Σ b_i c_i^(k−1) = 1/k up to the order; Σ_j A_ij = c_i; the extension ends where the step does."""
-    table, order = tableau(method), METHODS[method].order
+    table, order = build_tableau(method), METHODS[method].order
     for k in range(1, order + 1):
         assert table.b @ table.c ** (k - 1) == pytest.approx(1 / k, abs=1e-13)
     np.testing.assert_allclose(table.A.sum(axis=1), table.c, atol=1e-13)

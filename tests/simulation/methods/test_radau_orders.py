@@ -20,16 +20,16 @@ def test_three_stages_are_those_of_the_book():
     A = [[(88 - 7 * r) / 360, (296 - 169 * r) / 1800, (-2 + 3 * r) / 225],
          [(296 + 169 * r) / 1800, (88 + 7 * r) / 360, (-2 - 3 * r) / 225],
          [(16 - r) / 36, (16 + r) / 36, 1 / 9]]  # fmt: skip
-    np.testing.assert_allclose(radau_stages.matrix(radau_stages.nodes(3)), A, atol=1e-15)
+    np.testing.assert_allclose(radau_stages.collocation_matrix(radau_stages.collocation_nodes(3)), A, atol=1e-15)
 
 
 @pytest.mark.parametrize("s", STAGES)
 def test_order_conditions_and_transformation(s):
     """B(2s − 1) and C(s), from which the order 2s − 1 follows (IV.5.3); T brings A⁻¹ to blocks; the error's weights
     belong to a formula of order s."""
-    T, back, _ = (table[radau_stages.BLOCK * STAGES.index(s) :] for table in radau_stages.tables())
+    T, back, _ = (table[radau_stages.BLOCK * STAGES.index(s) :] for table in radau_stages.build_tables())
     c = T[radau_stages.MOST_STAGES, :s]
-    A, k = radau_stages.matrix(c), np.arange(1, 2 * s)
+    A, k = radau_stages.collocation_matrix(c), np.arange(1, 2 * s)
     np.testing.assert_allclose(A[-1] @ c[:, None] ** (k - 1), 1.0 / k, atol=1e-13)
     np.testing.assert_allclose(A @ c[:, None] ** (k[:s] - 1), c[:, None] ** k[:s] / k[:s], atol=1e-13)
     spectrum = back[radau_stages.MOST_STAGES, :s]
@@ -53,20 +53,20 @@ def test_eliminated_coordinates_change_no_solution(value, c):
     A, pivots, x = np.zeros((8, 8), kind), np.zeros(8, dtype=np.int64), np.zeros(8, kind)
     r = rng.normal(size=8).astype(kind)
     wanted = np.linalg.solve(value * np.eye(8) - J, r)
-    radau_stages.fill(J, c, value, A)
-    assert radau_stages.lu(A, pivots, 8 - c)
-    radau_stages.solve(J, c, value, A, pivots, r, x)
+    radau_stages.fill_shifted_matrix(J, c, value, A)
+    assert radau_stages.lu_factorise(A, pivots, 8 - c)
+    radau_stages.solve_shifted_system(J, c, value, A, pivots, r, x)
     np.testing.assert_allclose(x, wanted, rtol=1e-12)
 
 
 def test_singular_systems_are_told():
-    assert not radau_stages.lu(np.ones((3, 3)), np.zeros(3, dtype=np.int64), 3)
+    assert not radau_stages.lu_factorise(np.ones((3, 3)), np.zeros(3, dtype=np.int64), 3)
 
 
 @pytest.fixture
 def fixed_stages(monkeypatch):
     """Radau with a number of stages that stays, and steps of the longest that is allowed from the start."""
-    begun = simulator.begun
+    begun = simulator.prepare_run
 
     def choose(s):
         def limited(*arguments, **options):
@@ -75,7 +75,7 @@ def fixed_stages(monkeypatch):
             started.state.step = started.state.limit
             return started
 
-        monkeypatch.setattr(simulator, "begun", limited)
+        monkeypatch.setattr(simulator, "prepare_run", limited)
 
     return choose
 

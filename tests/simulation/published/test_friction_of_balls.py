@@ -12,7 +12,7 @@ from core.analysis.equilibrium import equilibrium
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model
 from core.model.shapes import Pose
-from core.numerics.bounded_forces import norm_bounded_forces
+from core.numerics.bounded_forces import solve_norm_bounded_forces
 from core.simulation import simulate
 from core.simulation.equations import friction_disk_forces, sliding_onset
 from tests.simulation.published.test_friction_and_stops import FINE, METHODS
@@ -132,7 +132,7 @@ def problems(count):
 def test_forces_in_balls_are_those_of_the_least_acceleration():
     """γ̇ = 0 inside, opposite to λ at the end; both programs agree on γ̇."""
     for A, c, high, shares in problems(150):
-        found, n = norm_bounded_forces(A, c, -high, high, shares), len(c)
+        found, n = solve_norm_bounded_forces(A, c, -high, high, shares), len(c)
         sizes = np.abs(A) @ np.abs(found.forces) + np.abs(c)
         for first in np.flatnonzero(shares):
             own = slice(first, first + shares[first])
@@ -141,7 +141,7 @@ def test_forces_in_balls_are_those_of_the_least_acceleration():
             against = rate + np.linalg.norm(rate) * force / radius
             assert np.linalg.norm(against) <= 1e-11 * np.linalg.norm(sizes[own])
         lam, side, g = np.zeros(n), np.zeros(n), np.zeros(n)
-        assert friction_disk_forces.norm_bounded_forces(A.ravel(), c, -high, high, shares, lam, side, g, n)
+        assert friction_disk_forces.solve_disk_forces(A.ravel(), c, -high, high, shares, lam, side, g, n)
         np.testing.assert_allclose(g, found.rates, atol=1e-10 * np.max(sizes))
 
 
@@ -168,7 +168,7 @@ def test_balls_that_slow_down_have_negative_multipliers():
     for A, c, high, shares, lam in slowing_down(400):
         n = len(c)
         found, side, g = np.zeros(n), np.zeros(n), np.zeros(n)
-        friction_disk_forces.norm_bounded_forces(A.ravel(), c, -high, high, shares, found, side, g, n)
+        friction_disk_forces.solve_disk_forces(A.ravel(), c, -high, high, shares, found, side, g, n)
         if np.any((shares > 1) & (side == 0.0)):
             tried += 1
             assert sliding_onset.solve_slowing_forces(A.ravel(), c, shares, high, g, found, n)

@@ -140,6 +140,6 @@ def test_reactions_energies_and_sensors_are_the_kernel_s(run):
         assert run["energy.kinetic"][k] == pytest.approx(0.5 * v @ mech.mass_matrix(q) @ v, rel=1e-9, abs=1e-12)
         assert run["energy.potential"][k] == pytest.approx(float(energy.potential), rel=1e-12, abs=1e-12)
         for sensor in sensors:
-            if sensor.name in run.channels and sensor.info.of_state:
+            if sensor.name in run.channels and sensor.info.is_function_of_state:
                 value = mech.sensor(q, v, sensor.name, a=a, t=more["t"])[0]
                 np.testing.assert_allclose(run[sensor.name][k], value, atol=1e-10 * size(value), err_msg=sensor.name)

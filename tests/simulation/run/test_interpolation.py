@@ -9,8 +9,8 @@ from core.files import load
 from core.mechanism import Mechanism
 from core.model import Driver
 from core.simulation import simulate
-from core.simulation.run.resampling import resampled
-from core.simulation.run.settings import LONGEST_OUTPUT, MOST_SAMPLES, SAMPLES, checked_settings
+from core.simulation.run.resampling import resample_run
+from core.simulation.run.settings import LONGEST_OUTPUT, MOST_SAMPLES, SAMPLES, check_settings
 from resources import examples
 
 R, L = 0.1, 0.35
@@ -35,7 +35,7 @@ def test_a_slider_crank_is_closed_although_it_turns_several_times_between_two_sa
     run = simulate(mech, 4.0, v0={"shaft": 25.0}, output=0.5)
     assert np.abs(np.diff(run["shaft.q"])).min() > 2.0 * np.pi
     times = between(run)
-    found = resampled(run, times)
+    found = resample_run(run, times)
     assert found["shaft.q"] == pytest.approx(np.interp(times, run.time, run["shaft.q"]), abs=1e-7)
     assert found["cylinder.q"] == pytest.approx(slider(found["shaft.q"]), abs=1e-7)
     assert found["constraint.residual"].max() < 1e-7
@@ -49,7 +49,7 @@ def test_a_driven_crank_stands_where_its_driver_says():
     driven = dataclasses.replace(model, drivers=(Driver(name="motor", joint="shaft", function="1 + 10*t + sin(3*t)"),))
     run = simulate(driven, 2.0, q0={"shaft": 1.0}, output=0.3)
     times = between(run)
-    found = resampled(run, times)
+    found = resample_run(run, times)
     angle = 1.0 + 10.0 * times + np.sin(3.0 * times)
     assert found["shaft.q"] == pytest.approx(angle, abs=1e-7)
     assert found["cylinder.q"] == pytest.approx(slider(angle), abs=1e-7)
@@ -58,7 +58,7 @@ def test_a_driven_crank_stands_where_its_driver_says():
 @pytest.mark.parametrize("name", ["engine_v6", "stewart", "four_bar"])
 def test_loops_do_not_gape_between_samples(name):
     run = simulate(Mechanism(example(name)), 2.0, output=0.1)
-    found = resampled(run, between(run, 20))
+    found = resample_run(run, between(run, 20))
     assert found["constraint.residual"].max() < 1e-7
 
 
@@ -82,8 +82,8 @@ def test_drivers_that_turn_too_far_between_two_samples_show_the_nearer_one():
 )
 def test_unless_asked_otherwise_samples_lie_as_close_as_eyes_need_them_and_memory_allows(duration, apart):
     mech = Mechanism(example("pendulum"))
-    chosen = checked_settings(mech, duration, "rk54", None, 1e-6, 1e-8, None, 0.0, None, None, 100)
+    chosen = check_settings(mech, duration, "rk54", None, 1e-6, 1e-8, None, 0.0, None, None, 100)
     assert chosen.output == pytest.approx(apart)
     assert len(chosen.times()) <= MOST_SAMPLES + 1
-    asked = checked_settings(mech, duration, "rk54", None, 1e-6, 1e-8, duration / 7.0, 0.0, None, None, 100)
+    asked = check_settings(mech, duration, "rk54", None, 1e-6, 1e-8, duration / 7.0, 0.0, None, None, 100)
     assert len(asked.times()) == 8

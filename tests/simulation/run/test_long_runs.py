@@ -71,9 +71,9 @@ def test_whole_turns_and_signs_go_on_from_block_to_block():
     angle, attitude = np.linspace(0.0, 40.0, 201), np.random.default_rng(3).normal(size=(50, 4))
     wrapped = np.mod(angle[99:] + np.pi, 2.0 * np.pi) - np.pi
     turns = np.unwrap(wrapped)
-    np.testing.assert_allclose(growing_rows.continued(angle[99], turns), angle[99:], atol=1e-12)
-    np.testing.assert_array_equal(growing_rows.continued(attitude[10], -attitude[10:]), attitude[10:])
-    np.testing.assert_array_equal(growing_rows.continued(attitude[10], attitude[10:]), attitude[10:])
+    np.testing.assert_allclose(growing_rows.continue_values(angle[99], turns), angle[99:], atol=1e-12)
+    np.testing.assert_array_equal(growing_rows.continue_values(attitude[10], -attitude[10:]), attitude[10:])
+    np.testing.assert_array_equal(growing_rows.continue_values(attitude[10], attitude[10:]), attitude[10:])
 
 
 def test_formulas_and_components_of_a_long_run(short_blocks):
@@ -89,7 +89,7 @@ def test_formulas_and_components_of_a_long_run(short_blocks):
 def test_memory_does_not_grow_with_the_samples(monkeypatch):
     """In pieces as long as they may be: those of a quick machine."""
     monkeypatch.setattr(simulator, "PIECE", 1e9)
-    background.hold()
+    background.delay_compilation()
     mech = machine("double_pendulum")
     simulate(mech, 0.1, method="rk4")
     peaks = []
@@ -182,7 +182,7 @@ def test_tables_in_pieces_have_a_row_for_each_sample(tmp_path, short_blocks):
 
 def test_a_full_disk_ends_the_run_with_a_message_and_keeps_it_until_then(monkeypatch, small_memory):
     counted = itertools.count()
-    real = growing_rows.scratch_file
+    real = growing_rows.open_scratch_file
 
     class Full:
         def __init__(self):
@@ -196,8 +196,8 @@ def test_a_full_disk_ends_the_run_with_a_message_and_keeps_it_until_then(monkeyp
                 raise OSError(28, "No space left on device")
             return self.file.write(data)
 
-    monkeypatch.setattr(growing_rows, "scratch_file", Full)
-    with pytest.raises(Exception, match="There is no space to store more of the run: No space left") as told:
+    monkeypatch.setattr(growing_rows, "open_scratch_file", Full)
+    with pytest.raises(Exception, match="There is no disk space to store the rest of the run: No space left") as told:
         simulate(machine("double_pendulum"), 50.0, output=1e-3, method="rk4")
     run = told.value.run
     assert len(run) > 1

@@ -6,7 +6,7 @@ import pytest
 from core.errors import FileError
 from core.files import load
 from core.mechanism import Mechanism
-from core.simulation.run.recorded import run_of
+from core.simulation.run.recorded import build_recorded_run
 from resources import EXAMPLES
 
 
@@ -24,7 +24,7 @@ def crank():
 @pytest.mark.parametrize("digits", [12, 6, 3])
 def test_coordinates_with_some_digits_make_a_closed_motion(crank, digits):
     mech, rows = crank
-    run = run_of(mech, {}, ["t", *mech.q_names], np.round(rows, digits), {}, "trace.csv")
+    run = build_recorded_run(mech, {}, ["t", *mech.q_names], np.round(rows, digits), {}, "trace.csv")
     assert np.max(np.abs(run.q - rows[:, 1:])) < 10.0 * 10.0**-digits
     assert max(np.max(np.abs(mech.constraint_residual(q))) for q in run.q) < 1e-7
 
@@ -36,4 +36,4 @@ def test_what_no_closed_motion_is_near_to_is_refused(crank):
     with pytest.raises(
         FileError, match=r"trace.csv, column '.*_pin.*At 0.7 s the recorded coordinates violate the loop closure"
     ):
-        run_of(mech, {}, ["t", *mech.q_names], wrong, {}, "trace.csv")
+        build_recorded_run(mech, {}, ["t", *mech.q_names], wrong, {}, "trace.csv")

@@ -6,7 +6,7 @@ import numpy as np
 
 from core.files import load
 from core.mechanism import Mechanism
-from core.simulation.run.resampling import at_rest
+from core.simulation.run.resampling import equilibrium_run
 from resources import EXAMPLES
 
 
@@ -15,7 +15,7 @@ def test_the_legs_of_a_platform_carry_it_together():
     legs = tuple(replace(leg, content=replace(leg.content, forces=())) for leg in model.assemblies)
     mech = Mechanism(replace(model, assemblies=legs))  # without the servos
     q, still = mech.rest(), np.zeros(mech.nv)
-    run = at_rest(mech, q)
+    run = equilibrium_run(mech, q)
     assert np.abs(mech.forward_dynamics(q, still, run.tau[0])).max() < 1e-8  # it stays
     # of all joint forces that hold it the smallest: orthogonal to what the loops can do
     assert np.abs(mech.constraint_jacobian(q) @ run.tau[0]).max() < 1e-8

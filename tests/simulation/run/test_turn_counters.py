@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.analysis.equilibrium import equilibrium
-from core.constraints.cut_coordinates import motion
+from core.constraints.cut_coordinates import cut_joint_motion
 from core.mechanism import Mechanism
 from core.model import Body, Force, Gravity, Inertia, Joint, Model, Sensor, World
 from core.simulation import simulate
@@ -117,7 +117,7 @@ def started(by: str, cut: str) -> tuple[Mechanism, np.ndarray, np.ndarray]:
 def cut_motion(mech: Mechanism, name: str, q: np.ndarray, v: np.ndarray) -> float:
     if name in mech.v_names:
         return float(v[mech.v_names.index(name)])
-    return float(motion(mech.compiled, name, q, v, np.zeros(mech.nv)).v[0])
+    return float(cut_joint_motion(mech.compiled, name, q, v, np.zeros(mech.nv)).v[0])
 
 
 @pytest.mark.parametrize("by", FORCES)
@@ -158,7 +158,7 @@ def test_live_dynamics_counts_turns_of_cut_joints() -> None:
         live.advance(0.3)
         turned = live.run()
         assert turned is not None
-        live.place(live.q, 0.5 * live.v)
+        live.set_pose(live.q, 0.5 * live.v)
         live.advance(0.4)
         shown[cut] = (turned["spiral.length"][-1], live.run()["spiral.force"][-1])  # type: ignore[index]
     assert shown["C"][0] > 2.0 * np.pi

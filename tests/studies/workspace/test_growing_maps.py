@@ -7,7 +7,7 @@ import pytest
 
 import kinetostat as ks
 from core.files import load
-from core.studies.workspace.asked_maps import coarse_to_fine
+from core.studies.workspace.asked_maps import coarse_to_fine_groups
 from core.studies.workspace.mapping import workspace
 from resources import EXAMPLES
 
@@ -62,7 +62,7 @@ def test_inverse_kinematics_begins_with_places_far_apart(puma, monkeypatch, kind
 def test_places_come_from_coarse_to_fine():
     """On a line of 17 places the first groups leave gaps that are half as wide each time."""
     places = np.stack([np.arange(17.0), np.zeros(17), np.zeros(17)], axis=1)
-    groups = coarse_to_fine(places)
+    groups = coarse_to_fine_groups(places)
     assert sorted(np.concatenate(groups)) == list(range(17))
     known = np.concatenate(groups[:2])
     gaps = np.diff(np.sort(places[known, 0]))

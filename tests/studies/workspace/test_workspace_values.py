@@ -9,7 +9,7 @@ import pytest
 import kinetostat as ks
 from core.analysis.manipulability import manipulability
 from core.files import load
-from core.files.sealed_file import is_whole
+from core.files.sealed_file import is_intact
 from core.studies.workspace.mapping import workspace
 from resources import EXAMPLES
 
@@ -245,7 +245,7 @@ def test_files(arm, tmp_path):
     found = values(arm, "manipulability")
     for suffix in ("h5", "csv", "ply", "vtu"):
         found.save(tmp_path / f"map.{suffix}")
-    assert is_whole(tmp_path / "map.h5")  # its checksums
+    assert is_intact(tmp_path / "map.h5")  # its checksums
     with h5py.File(tmp_path / "map.h5") as file:
         assert np.array_equal(file["q"][()], found.q)
         assert file.attrs["area"] == found.area

@@ -29,12 +29,12 @@ from core.model import (
 )
 from core.model.edits import edits
 from viz.drawlist import geometry as g
-from viz.drawlist.draw_list import Item, items
+from viz.drawlist.draw_list import Item, build_draw_list
 from viz.drawlist.mass_items import inertia_radii, mass_properties
-from viz.drawlist.skeleton import Port, Skeleton, route
-from viz.meshes.meshes import mesh
-from viz.meshes.polydata import points_of
-from viz.placement import matrix
+from viz.drawlist.skeleton import AttachmentPoint, Skeleton, bar_route
+from viz.meshes.meshes import get_mesh
+from viz.meshes.polydata import point_array
+from viz.placement import to_matrix
 
 TILT = np.array([[0.9998, 0, -0.02], [0, 1, 0], [0.02, 0, 0.9998]])
 MOVING = [kind for kind in JOINT_KINDS if kind != "fixed"]
@@ -48,12 +48,12 @@ def arm(kind: str, **fields: object) -> Model:
 
 
 def by_role(model: Model, role: str, **p: float) -> dict[str, Item]:
-    return {item.id: item for item in items(model, p or None) if item.role == role}
+    return {item.id: item for item in build_draw_list(model, p or None) if item.role == role}
 
 
 def world_points(item: Item, poses: dict[str, np.ndarray]) -> np.ndarray:
-    pose = poses.get(item.frame, np.eye(4)) @ matrix(item.placement)
-    return points_of(mesh(item.geometry)) @ pose[:3, :3].T + pose[:3, 3]
+    pose = poses.get(item.frame, np.eye(4)) @ to_matrix(item.placement)
+    return point_array(get_mesh(item.geometry)) @ pose[:3, :3].T + pose[:3, 3]
 
 
 @pytest.mark.parametrize("kind", MOVING)
@@ -62,7 +62,7 @@ def test_every_joint_kind_has_a_glyph_of_its_own(kind: str) -> None:
     assert glyph
     assert all(item.shown and item.frame in ("world", "first") for item in glyph)
     for item in glyph:
-        assert mesh(item.geometry).GetNumberOfPolys() > 0
+        assert get_mesh(item.geometry).GetNumberOfPolys() > 0
     others = {
         frozenset((i.geometry, i.until is None) for i in by_role(arm(k), "joint").values() if i.ref == ("joints", "j"))
         for k in MOVING
@@ -73,10 +73,10 @@ def test_every_joint_kind_has_a_glyph_of_its_own(kind: str) -> None:
 @pytest.mark.parametrize("kind", MOVING)
 def test_glyph_sits_on_the_joint(kind: str) -> None:
     model = arm(kind)
-    radius = Skeleton(model, {}).radius
+    radius = Skeleton(model, {}).joint_radius
     for item in by_role(model, "joint").values():
         if item.ref == ("joints", "j") and item.until is None:
-            centre = world_points(item, {"first": matrix(items_place(model))}).mean(axis=0)
+            centre = world_points(item, {"first": to_matrix(items_place(model))}).mean(axis=0)
             assert np.linalg.norm(centre - (0.0, 0.0, 0.3)) < 2.5 * radius
 
 
@@ -87,8 +87,8 @@ def items_place(model: Model) -> tuple[float, ...]:
 
 def test_a_body_without_shapes_is_a_bar_between_its_joints() -> None:
     (bar,) = (item for item in by_role(arm("revolute"), "link").values() if item.ref == ("bodies", "first"))
-    points = points_of(mesh(bar.geometry))
-    r = Skeleton(arm("revolute"), {}).radius
+    points = point_array(get_mesh(bar.geometry))
+    r = Skeleton(arm("revolute"), {}).joint_radius
     assert points[:, 0].min() == pytest.approx(-0.52 * r, rel=0.05)
     assert points[:, 0].max() == pytest.approx(0.5 + 0.52 * r, rel=0.05)
     assert np.abs(points[:, 1]).max() < r
@@ -96,8 +96,8 @@ def test_a_body_without_shapes_is_a_bar_between_its_joints() -> None:
 
 def test_a_pendulum_ends_in_a_bob_at_its_centre_of_mass() -> None:
     (bar,) = (item for item in by_role(arm("revolute"), "link").values() if item.ref == ("bodies", "second"))
-    r = Skeleton(arm("revolute"), {}).radius
-    assert points_of(mesh(bar.geometry))[:, 0].max() == pytest.approx(0.2 + 1.25 * r, rel=1e-3)
+    r = Skeleton(arm("revolute"), {}).joint_radius
+    assert point_array(get_mesh(bar.geometry))[:, 0].max() == pytest.approx(0.2 + 1.25 * r, rel=1e-3)
 
 
 def test_shapes_replace_bars_and_glyphs() -> None:
@@ -117,7 +117,7 @@ def test_empty_links_among_shaped_ones_are_mere_frames() -> None:
     more = *more, Body(name="root"), Joint(name="base", kind="fixed", parent="world", child="root")
     for element in more:
         model = edits.add(model, element)
-    shown = {item.id for item in items(model) if item.shown}
+    shown = {item.id for item in build_draw_list(model) if item.shown}
     assert not shown & {"link/camera", "link/root", "joint/mount/block", "ground/base"}
     assert {"link/first", "joint/j/drum", "ground/j"} <= shown
 
@@ -150,19 +150,19 @@ def test_a_parameter_changes_only_what_depends_on_it() -> None:
     before, after = (by_role(model, "shape", l=value)["shape/second/0"] for value in (0.5, 0.8))
     assert before.geometry == g.Cylinder(0.02, 0.25)
     assert after.geometry == g.Cylinder(0.02, 0.4)
-    assert items(model, {"l": 0.5}) == items(model)
-    same = {item.id: item for item in items(model)}
-    changed = [item.id for item in items(model, {"l": 0.8}) if item != same[item.id]]
+    assert build_draw_list(model, {"l": 0.5}) == build_draw_list(model)
+    same = {item.id: item for item in build_draw_list(model)}
+    changed = [item.id for item in build_draw_list(model, {"l": 0.8}) if item != same[item.id]]
     assert changed == ["shape/second/0"]
 
 
 def test_dh_chain_reads_like_any_machine_and_ends_in_a_gripper() -> None:
     rows = (DHRow(a=0.4), DHRow(a=0.3))
     model = Model(chains=(DHChain(name="planar", rows=rows),))
-    ids = {item.id for item in items(model)}
+    ids = {item.id for item in build_draw_list(model)}
     assert {"link/link1", "link/link2", "joint/joint1/drum", "joint/joint2/drum", "tool/tool"} <= ids
-    tool = next(item for item in items(model) if item.id == "tool/tool")
-    assert matrix(tool.placement)[:3, 2] == pytest.approx([1, 0, 0])  # along the last link
+    tool = next(item for item in build_draw_list(model) if item.id == "tool/tool")
+    assert to_matrix(tool.placement)[:3, 2] == pytest.approx([1, 0, 0])  # along the last link
 
 
 def test_loop_joints_are_drawn_like_others() -> None:
@@ -171,7 +171,7 @@ def test_loop_joints_are_drawn_like_others() -> None:
     joints = tuple(
         Joint(name=f"pin{i}", parent=a, child=b, a=Pose(position=(x, 0, 0))) for i, (x, a, b) in enumerate(pins)
     )
-    drawn = {item.ref for item in items(Model(bodies=bodies, joints=joints)) if item.role == "joint"}
+    drawn = {item.ref for item in build_draw_list(Model(bodies=bodies, joints=joints)) if item.role == "joint"}
     assert drawn == {("joints", f"pin{i}") for i in range(4)}
 
 
@@ -179,7 +179,7 @@ def test_a_free_body_alone_is_the_box_with_its_inertia() -> None:
     a, b, c, m = 0.2, 0.3, 0.4, 2.0
     inertia = Inertia(ixx=m / 12 * (b * b + c * c), iyy=m / 12 * (a * a + c * c), izz=m / 12 * (a * a + b * b))
     (link,) = by_role(Model(bodies=(Body(name="box", mass=m, inertia=inertia),)), "link").values()
-    bounds = np.array(mesh(link.geometry).GetBounds())
+    bounds = np.array(get_mesh(link.geometry).GetBounds())
     assert bounds[1::2] - bounds[::2] == pytest.approx([a, b, c], rel=1e-5)
 
 
@@ -208,7 +208,7 @@ def test_mass_marks_follow_a_density() -> None:
     assert centre == pytest.approx([0.3, 0, 0])
     assert tensor == pytest.approx(0.4 * mass * 0.01 * np.eye(3), abs=1e-12)
     mark = by_role(Model(bodies=(body,)), "com")["com/ball"]
-    assert matrix(mark.placement)[:3, 3] == pytest.approx([0.3, 0, 0])
+    assert to_matrix(mark.placement)[:3, 3] == pytest.approx([0.3, 0, 0])
     assert not mark.shown
 
 
@@ -228,7 +228,7 @@ def test_ground_support_reaches_the_floor() -> None:
     (support,) = by_role(arm("revolute"), "ground").values()
     points = world_points(support, {})
     assert points[:, 2].min() == pytest.approx(0.0, abs=1e-6)
-    assert 0.3 - 1.2 * Skeleton(arm("revolute"), {}).radius < points[:, 2].max() < 0.3  # carries the upright drum
+    assert 0.3 - 1.2 * Skeleton(arm("revolute"), {}).joint_radius < points[:, 2].max() < 0.3  # carries the upright drum
 
 
 def test_rod_of_a_prismatic_joint_is_stretched_between_its_frames() -> None:
@@ -238,8 +238,8 @@ def test_rod_of_a_prismatic_joint_is_stretched_between_its_frames() -> None:
 
 def test_thread_of_a_screw_covers_its_travel() -> None:
     model = arm("screw", pitch=0.02, limits=(Limit(lower=0.0, upper=10 * pi),))
-    (thread,) = (item for item in items(model) if item.id == "joint/j/thread")
-    radius = Skeleton(model, {}).radius
+    (thread,) = (item for item in build_draw_list(model) if item.id == "joint/j/thread")
+    radius = Skeleton(model, {}).joint_radius
     span = world_points(thread, {})[:, 2]
     assert span.max() - span.min() == pytest.approx(0.1 + 2.0 * radius, rel=0.02)  # 5 turns of 20 mm
 
@@ -252,16 +252,16 @@ def test_meshes_keep_where_they_come_from() -> None:
 
 
 def test_route_follows_the_common_normal() -> None:
-    start = Port("a", np.zeros(3), np.array([0.0, 0.0, 1.0]))
-    end = Port("b", np.array([0.4, 0.3, 0.2]), np.array([0.0, 1.0, 0.0]))
-    way = np.array(route(start, end, 0.01))
+    start = AttachmentPoint("a", np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    end = AttachmentPoint("b", np.array([0.4, 0.3, 0.2]), np.array([0.0, 1.0, 0.0]))
+    way = np.array(bar_route(start, end, 0.01))
     assert way == pytest.approx(np.array([[0, 0, 0], [0, 0, 0.2], [0.4, 0, 0.2], [0.4, 0.3, 0.2]]))
 
 
 def test_route_goes_straight_where_the_axes_meet_far_away() -> None:
-    start = Port("a", np.zeros(3), np.array([0.0, 0.0, 1.0]))
-    end = Port("b", np.array([0.4, 0.0, 0.0]), np.array([0.0, 0.0, 1.0]) @ TILT)
-    assert len(route(start, end, 0.01)) == 2
+    start = AttachmentPoint("a", np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    end = AttachmentPoint("b", np.array([0.4, 0.0, 0.0]), np.array([0.0, 0.0, 1.0]) @ TILT)
+    assert len(bar_route(start, end, 0.01)) == 2
 
 
 def test_long_chains_stay_slim() -> None:
@@ -272,7 +272,7 @@ def test_long_chains_stay_slim() -> None:
         )
         for i in range(100)
     )
-    assert Skeleton(Model(bodies=bodies, joints=joints), {}).radius == pytest.approx(0.17)
+    assert Skeleton(Model(bodies=bodies, joints=joints), {}).joint_radius == pytest.approx(0.17)
 
 
 def test_bodies_whose_meshes_are_missing_are_drawn_as_bars_beside_the_placeholder() -> None:
@@ -283,7 +283,7 @@ def test_bodies_whose_meshes_are_missing_are_drawn_as_bars_beside_the_placeholde
 
 
 def test_an_empty_model_draws_nothing() -> None:
-    assert items(Model()) == ()
+    assert build_draw_list(Model()) == ()
 
 
 def test_poses_of_the_document_are_those_of_scipy():

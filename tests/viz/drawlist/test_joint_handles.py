@@ -10,10 +10,10 @@ from core.mechanics.multibody.number_reader import Numbers
 from core.mechanism import Mechanism
 from core.model import JOINT_KINDS, Body, Joint, Limit, Model, Pose
 from tests.joints.made_up_kinds import Parabola
-from viz.drawlist.draw_list import items
+from viz.drawlist.draw_list import build_draw_list
 from viz.drawlist.joint_handles import JointHandle
-from viz.drawlist.joint_look import JointLook, Part
-from viz.drawlist.joints import look_of
+from viz.drawlist.joint_look import HandlePart, JointLook
+from viz.drawlist.joints import find_look
 from viz.drawlist.skeleton import Skeleton
 
 PARTS = {
@@ -71,7 +71,7 @@ def test_a_part_shows_the_value_of_its_coordinate(kind: str) -> None:
     mech, handle = machine(kind)
     q = random_pose(mech)
     for part in handle.parts:
-        spot = handle.spot(part, *frames(mech, q))
+        spot = handle.part_position(part, *frames(mech, q))
         if part.coordinate is None:
             assert spot.value is None
         else:
@@ -84,7 +84,7 @@ def test_moving_along_a_part_moves_the_child_about_or_along_its_axis(kind: str) 
     q, step = random_pose(mech), 1e-5
     a, b = frames(mech, q)
     for part in handle.parts:
-        spot = handle.spot(part, a, b)
+        spot = handle.part_position(part, a, b)
         moved = moved_by(mech, q, part, step)
         _, after = frames(mech, moved)
         turn = Rotation.from_matrix(after[:3, :3] @ b[:3, :3].T).as_rotvec() / step
@@ -96,7 +96,7 @@ def test_moving_along_a_part_moves_the_child_about_or_along_its_axis(kind: str) 
             assert slide == pytest.approx(spot.axis, abs=1e-4)
 
 
-def moved_by(mech: Mechanism, q: np.ndarray, part: Part, amount: float) -> np.ndarray:
+def moved_by(mech: Mechanism, q: np.ndarray, part: HandlePart, amount: float) -> np.ndarray:
     if part.coordinate is not None:
         moved = q.copy()
         moved[part.coordinate] += amount
@@ -112,7 +112,7 @@ def test_zero_of_the_scale_is_where_the_value_is_zero(kind: str) -> None:
     q = random_pose(mech)
     for part in handle.parts:
         if part.kind == "slide":
-            spot = handle.spot(part, *frames(mech, q))
+            spot = handle.part_position(part, *frames(mech, q))
             rest = q.copy()
             rest[part.coordinate] = 0.0
             assert frames(mech, rest)[1][:3, 3] == pytest.approx(spot.zero, abs=1e-9)
@@ -127,7 +127,7 @@ def test_a_kind_without_a_look_is_handled_along_its_own_motion(kind: str, parabo
     q, step = random_pose(mech), 1e-5
     a, b = frames(mech, q)
     for each in handles:
-        spot = each.spot(a, b, q)
+        spot = each.part_position(a, b, q)
         v = np.zeros(mech.nv)
         v[each.part.speed] = 1.0
         after = frames(mech, mech.integrate(q, v, step))[1]
@@ -140,11 +140,11 @@ def test_a_kind_without_a_look_is_handled_along_its_own_motion(kind: str, parabo
 
 
 def test_a_kind_without_a_look_is_drawn_plainly(parabola: None) -> None:
-    assert isinstance(look_of(Parabola), JointLook)
-    assert type(look_of(Parabola)) is JointLook
-    assert type(look_of(JOINT_KINDS["continuous"])) is type(look_of(JOINT_KINDS["revolute"])) is not JointLook
+    assert isinstance(find_look(Parabola), JointLook)
+    assert type(find_look(Parabola)) is JointLook
+    assert type(find_look(JOINT_KINDS["continuous"])) is type(find_look(JOINT_KINDS["revolute"])) is not JointLook
     mech, _ = machine("parabola")
-    drawn = {item.id: item.frame for item in items(mech.model)}
+    drawn = {item.id: item.frame for item in build_draw_list(mech.model)}
     assert drawn["joint/j/socket"] == "world"
     assert drawn["joint/j/block"] == "b"
     assert drawn["ground/j"] == "world"
@@ -165,4 +165,4 @@ def test_a_joint_that_is_open_and_upside_down_has_its_handle_where_frame_a_is(ki
     joint = Joint(name="j", kind=kind, parent="world", child="b")
     handle = JointHandle(Skeleton(Model(bodies=(Body(name="b", mass=1.0),), joints=(joint,)), {}), joint)
     for part in handle.parts:
-        assert handle.spot(part, np.eye(4), np.diag((1.0, -1.0, -1.0, 1.0))).value == 0.0
+        assert handle.part_position(part, np.eye(4), np.diag((1.0, -1.0, -1.0, 1.0))).value == 0.0

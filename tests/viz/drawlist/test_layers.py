@@ -16,11 +16,11 @@ from core.mechanism import Mechanism
 from core.model import Body, Box, Capsule, Constraint, Cylinder, Gearwheel, Joint, Model, Pose
 from core.model.edits import edits
 from resources import examples
-from viz.drawlist.draw_list import items, meeting
+from viz.drawlist.draw_list import build_draw_list, find_overlapping_links
 from viz.drawlist.item import Item
-from viz.drawlist.layers import coloured, motion_samples
-from viz.pictures.offscreen import offscreen
-from viz.placement import matrix
+from viz.drawlist.layers import choose_motion_samples, colour_graph
+from viz.pictures.offscreen import open_offscreen_scene
+from viz.placement import to_matrix
 
 PLANAR = ("four_bar", "n_four_bar", "double_pendulum", "triple_pendulum", "squeezer", "two_link", "scara_mobile")
 RADIUS = 0.01
@@ -54,12 +54,12 @@ def chain(*angles: float) -> Model:
 
 def layers(model: Model) -> dict[str, np.ndarray]:
     """Offset (3,) of the first shape of each body."""
-    return {item.frame: np.array(item.layer) for item in items(model) if item.role in ("shape", "link")}
+    return {item.frame: np.array(item.layer) for item in build_draw_list(model) if item.role in ("shape", "link")}
 
 
 @given(st.sets(st.frozensets(st.sampled_from("abcdefgh"), min_size=2, max_size=2), max_size=28))
 def test_neighbours_never_have_one_colour_and_none_has_more_than_it_needs(apart: set[frozenset[str]]) -> None:
-    colours = coloured("abcdefgh", apart)
+    colours = colour_graph("abcdefgh", apart)
     assert all(colours[a] != colours[b] for a, b in map(tuple, apart))
     for node, colour in colours.items():
         assert colour <= sum(node in pair for pair in apart)
@@ -95,13 +95,13 @@ def test_links_that_were_built_side_by_side_stay_where_they_are() -> None:
 
 
 def test_a_rod_in_its_piston_and_a_piston_in_its_cylinder_stay_together() -> None:
-    assert not any(item.layer != (0.0, 0.0, 0.0) for item in items(load(EXAMPLES["slider_crank"])))
-    assert not any(item.layer != (0.0, 0.0, 0.0) for item in items(load(EXAMPLES["engine_v6"])))
+    assert not any(item.layer != (0.0, 0.0, 0.0) for item in build_draw_list(load(EXAMPLES["slider_crank"])))
+    assert not any(item.layer != (0.0, 0.0, 0.0) for item in build_draw_list(load(EXAMPLES["engine_v6"])))
 
 
 def test_machines_whose_axes_are_not_parallel_are_left_alone() -> None:
     for name in ("puma560", "bricard", "stewart", "scara"):
-        assert not any(item.layer != (0.0, 0.0, 0.0) for item in items(load(EXAMPLES[name])))
+        assert not any(item.layer != (0.0, 0.0, 0.0) for item in build_draw_list(load(EXAMPLES[name])))
 
 
 def test_wheels_that_mesh_keep_one_layer() -> None:
@@ -125,7 +125,7 @@ def test_no_two_links_on_a_pin_share_a_layer_in_the_examples(name: str) -> None:
     model = load(EXAMPLES[name])
     mech = Mechanism(model)
     poses = dict(zip(mech.frame_names, mech.poses(mech.rest()), strict=True))
-    drawn = [item for item in items(model) if item.id.startswith(("shape", "link"))]
+    drawn = [item for item in build_draw_list(model) if item.id.startswith(("shape", "link"))]
     assert any(item.layer != (0.0, 0.0, 0.0) for item in drawn)
     places = mech.joint_poses(mech.rest())
     for joint in model.expanded.joints:
@@ -147,10 +147,10 @@ def span(item: Item, poses: dict[str, np.ndarray], axis: np.ndarray, place: np.n
     """Where a bar that ends on an axis through a place (3,) lies along it; None of what is no such bar."""
     from viz.drawlist import geometry as g
 
-    pose = np.asarray(poses[item.frame]) @ matrix(item.placement)
+    pose = np.asarray(poses[item.frame]) @ to_matrix(item.placement)
     form = item.geometry
     if isinstance(form, g.Compound) and isinstance(form.parts[0].geometry, g.Capsule):
-        pose, form = pose @ matrix(form.parts[0].placement), form.parts[0].geometry
+        pose, form = pose @ to_matrix(form.parts[0].placement), form.parts[0].geometry
     if not isinstance(form, g.Capsule):
         return None
     along = place - pose[:3, 3]
@@ -164,41 +164,41 @@ def span(item: Item, poses: dict[str, np.ndarray], axis: np.ndarray, place: np.n
 
 def test_pins_reach_through_all_layers() -> None:
     model = chain(0.3, 0.9)
-    drawn = {item.id: item for item in items(model)}
+    drawn = {item.id: item for item in build_draw_list(model)}
     pin_B, links = drawn["pin/B1"], [drawn[f"shape/link{k}/0"] for k in range(2)]
     assert pin_B.ref == ("joints", "B1")
-    middle = matrix(pin_B.placement)[1, 3]
+    middle = to_matrix(pin_B.placement)[1, 3]
     low, high = middle - pin_B.geometry.length / 2.0, middle + pin_B.geometry.length / 2.0
     for link in links:
-        assert low < matrix(link.placement)[1, 3] - RADIUS
-        assert high > matrix(link.placement)[1, 3] + RADIUS
+        assert low < to_matrix(link.placement)[1, 3] - RADIUS
+        assert high > to_matrix(link.placement)[1, 3] + RADIUS
     assert 0.0 < pin_B.geometry.radius < RADIUS
 
 
 def test_marks_and_frames_stay_in_the_plane() -> None:
     model = chain(0.3, 0.9)
-    for item in items(model):
+    for item in build_draw_list(model):
         if item.role in ("com", "frame", "label", "inertia"):
             assert item.layer == (0.0, 0.0, 0.0)
-            assert matrix(item.placement)[1, 3] == 0.0
+            assert to_matrix(item.placement)[1, 3] == 0.0
 
 
 def test_without_layers_everything_is_in_its_plane() -> None:
-    flat = items(chain(0.3, 0.9), layers=False)
+    flat = build_draw_list(chain(0.3, 0.9), layers=False)
     assert all(item.layer == (0.0, 0.0, 0.0) for item in flat)
-    assert {matrix(item.placement)[1, 3] for item in flat if item.role == "shape"} == {0.0}
+    assert {to_matrix(item.placement)[1, 3] for item in flat if item.role == "shape"} == {0.0}
 
 
 def test_picking_returns_what_is_seen_and_points_where_they_are() -> None:
     model = chain(0.0, pi / 2.0)
     mech = Mechanism(model)
-    with offscreen((600, 400)) as scene:
+    with open_offscreen_scene((600, 400)) as scene:
         scene.set_display(cube=False)
-        scene.show(model)
+        scene.show_model(model)
         scene.move(dict(zip(mech.frame_names, mech.poses(mech.rest()), strict=True)))
         from viz import camera
 
-        scene.view = camera.preset(camera.View(parallel=True), "front")
+        scene.view = camera.preset_view(camera.CameraView(parallel=True), "front")
         scene.view = scene.fit()
         x, y = scene.project((0.2, 0.0, 0.1))  # the middle of the second link, in front of the plane
         hit = scene.pick(x, y)
@@ -252,7 +252,7 @@ def tie() -> Joint:
 
 def numbers_of(model: Model, motion: list[dict[str, np.ndarray]]) -> dict[str, float]:
     """How far each body is drawn from its plane, m."""
-    found = items(model, meeting=meeting(model, None, motion))
+    found = build_draw_list(model, overlapping=find_overlapping_links(model, None, motion))
     return {item.frame: float(np.linalg.norm(item.layer)) for item in found if item.role in ("shape", "link")}
 
 
@@ -272,8 +272,8 @@ def test_links_that_meet_only_in_a_motion_are_parted_for_it() -> None:
 
 
 def test_the_sampled_poses_of_a_motion_are_few_and_have_its_ends() -> None:
-    assert motion_samples(5).tolist() == [0, 1, 2, 3, 4]
-    many = motion_samples(10_001)
+    assert choose_motion_samples(5).tolist() == [0, 1, 2, 3, 4]
+    many = choose_motion_samples(10_001)
     assert len(many) <= 90
     assert (many[0], many[-1]) == (0, 10_000)
 
@@ -282,7 +282,7 @@ def test_a_pin_of_a_loop_that_is_open_at_rest_is_drawn() -> None:
     """A four-bar whose crank was made longer, as a slider does: the machine is closed when it is shown."""
     drawn = linkage.link(Model(name="four-bar"), [(0, 0), (0.03, 0.1), (0.3, 0.2), linkage.ground(0.32, 0)])
     changed = edits.change(drawn, "parameters", "l1", value=0.12)
-    of = [[item.id for item in items(each)] for each in (drawn, changed)]
+    of = [[item.id for item in build_draw_list(each)] for each in (drawn, changed)]
     names = [{name for name in each if name.startswith(("pin/", "ground/"))} for each in of]
     assert names[0] == names[1]
     assert len(names[0]) == 6

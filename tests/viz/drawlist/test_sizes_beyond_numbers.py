@@ -4,20 +4,20 @@ import numpy as np
 import pytest
 
 from viz.meshes.polydata import FARTHEST, vtk_points
-from viz.placement import along, unit
+from viz.placement import frame_along, unit_vector
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 
 @pytest.mark.parametrize("size", [1e-9, 1.0, 1e160, 1e300])
 def test_directions_of_any_length_have_one(size):
-    assert unit(np.array([3.0, 0.0, 4.0]) * size) == pytest.approx([0.6, 0.0, 0.8], rel=1e-15)
-    assert np.allclose(along(np.array([0.0, -size, 0.0]))[:3, 2], [0.0, -1.0, 0.0])
+    assert unit_vector(np.array([3.0, 0.0, 4.0]) * size) == pytest.approx([0.6, 0.0, 0.8], rel=1e-15)
+    assert np.allclose(frame_along(np.array([0.0, -size, 0.0]))[:3, 2], [0.0, -1.0, 0.0])
 
 
 @pytest.mark.parametrize("nothing", [[0.0, 0.0, 0.0], [np.inf, 0.0, 0.0], [np.nan, 0.0, 0.0]])
 def test_what_has_no_direction_points_up(nothing):
-    assert unit(nothing).tolist() == [0.0, 0.0, 1.0]
+    assert unit_vector(nothing).tolist() == [0.0, 0.0, 1.0]
 
 
 def test_places_beyond_single_precision_are_drawn_at_its_end():

@@ -6,8 +6,8 @@ import pytest
 from core.mechanism import Mechanism
 from core.model import Body, Force, Inertia, Joint, Limit, Model
 from viz.drawlist import geometry as g
-from viz.drawlist.draw_list import items
-from viz.drawlist.item import Spans
+from viz.drawlist.draw_list import build_draw_list
+from viz.drawlist.item import SpanBatch
 
 
 def sliding(kind="prismatic", coordinate="", axis=(1.0, 0.0, 0.0), **law):
@@ -19,7 +19,7 @@ def sliding(kind="prismatic", coordinate="", axis=(1.0, 0.0, 0.0), **law):
 
 
 def drawn(model):
-    return {item.id.rpartition("/")[2]: item for item in items(model) if item.id.startswith("force/spring/")}
+    return {item.id.rpartition("/")[2]: item for item in build_draw_list(model) if item.id.startswith("force/spring/")}
 
 
 @pytest.mark.parametrize("displacement", [0.0, 0.35, -0.25])
@@ -29,7 +29,7 @@ def test_a_coil_on_a_slide_stretches_with_it(displacement):
     assert isinstance(coil.geometry, g.Coil)
     mech = Mechanism(model)
     poses = dict(zip(mech.frame_names, mech.poses(np.array([displacement])), strict=True))
-    (X,) = Spans([coil]).poses({**poses, "world": np.eye(4)})
+    (X,) = SpanBatch([coil]).poses({**poses, "world": np.eye(4)})
     np.testing.assert_allclose(X[:3, 2], [coil.geometry.length + displacement, 0.0, 0.0], atol=1e-9)
     assert coil.geometry.length > 0.3  # it does not turn round at the lower limit
 
@@ -54,7 +54,7 @@ def test_so_it_is_along_the_slides_of_other_joints(kind, coordinate, along):
     if along is not None:
         mech = Mechanism(model)
         poses = dict(zip(mech.frame_names, mech.poses(mech.neutral()), strict=True))
-        (X,) = Spans([coil]).poses({**poses, "world": np.eye(4)})
+        (X,) = SpanBatch([coil]).poses({**poses, "world": np.eye(4)})
         np.testing.assert_allclose(X[:3, 2] / np.linalg.norm(X[:3, 2]), along, atol=1e-9)
 
 

@@ -10,14 +10,14 @@ from core.model.shapes import Gearwheel
 from core.simulation import simulate
 from resources import EXAMPLES
 from viz.drawlist import geometry as g
-from viz.drawlist.draw_list import items
-from viz.drawlist.elements.sensor_looks import Readings, in_si
-from viz.drawlist.item import Item, Span, Spans
-from viz.drawlist.junction_items import in_balance, junctions
-from viz.film.footage import names, poses
-from viz.meshes.meshes import mesh
-from viz.pictures.offscreen import offscreen
-from viz.placement import placement, shifted
+from viz.drawlist.draw_list import build_draw_list
+from viz.drawlist.elements.sensor_looks import SensorLabels, format_si
+from viz.drawlist.item import Item, Span, SpanBatch
+from viz.drawlist.junction_items import balanced_poses, junction_poses
+from viz.film.footage import object_names, object_poses
+from viz.meshes.meshes import get_mesh
+from viz.pictures.offscreen import open_offscreen_scene
+from viz.placement import to_placement, translation
 
 MASS = {"mass": 1.0}
 
@@ -31,18 +31,18 @@ def between(at=None, normal=False, place=None) -> Item:
         g.Cylinder(0.1, 1.0),
         "force",
         "spring",
-        placement(place),
-        until=Span("b", placement(shifted(0.0, 0.0, 0.5)), at, normal),
+        to_placement(place),
+        until=Span("b", to_placement(translation(0.0, 0.0, 0.5)), at, normal),
     )
 
 
-POSES = {"a": shifted(1.0, 0.0, 0.0), "b": shifted(1.0, 3.0, 3.5)}
+POSES = {"a": translation(1.0, 0.0, 0.0), "b": translation(1.0, 3.0, 3.5)}
 """From (1, 0, 0) to (1, 3, 4): 5 m along (0, 0.6, 0.8)."""
 
 
 def pose_of(item, poses):
     """(4, 4) world ← item."""
-    return Spans([item]).poses(poses)[0]
+    return SpanBatch([item]).poses(poses)[0]
 
 
 def test_a_form_one_unit_long_is_stretched_from_end_to_end():
@@ -69,13 +69,13 @@ def test_the_perpendicular_ends_on_the_plane():
 
 
 def test_a_line_without_length_stays_finite():
-    assert np.isfinite(pose_of(between(), {"a": np.eye(4), "b": shifted(0, 0, -0.5)})).all()
+    assert np.isfinite(pose_of(between(), {"a": np.eye(4), "b": translation(0, 0, -0.5)})).all()
 
 
 def test_axes_of_another_frame():
     turned = np.array([[0.0, -1.0, 0, 5], [1, 0, 0, 5], [0, 0, 1, 5], [0, 0, 0, 1]])
-    item = Item("i", None, "a", g.Sphere(1.0), "force", "wrench", placement(shifted(0, 1, 0)), axes="b")
-    pose = pose_of(item, {"a": shifted(1, 0, 0), "b": turned})
+    item = Item("i", None, "a", g.Sphere(1.0), "force", "wrench", to_placement(translation(0, 1, 0)), axes="b")
+    pose = pose_of(item, {"a": translation(1, 0, 0), "b": turned})
     assert pose[:3, 3] == pytest.approx([1, 1, 0])
     assert pose[:3, :3] == pytest.approx(turned[:3, :3])
 
@@ -84,16 +84,16 @@ def test_axes_of_another_frame():
 
 
 def test_a_coil_is_one_unit_long_and_as_wide_as_said():
-    low_high = np.array(mesh(g.Coil(0.1, 0.01, 8, 2.0)).GetBounds()).reshape(3, 2)
+    low_high = np.array(get_mesh(g.Coil(0.1, 0.01, 8, 2.0)).GetBounds()).reshape(3, 2)
     assert low_high[2] == pytest.approx([-0.5, 0.5], abs=0.01)
     assert low_high[0] == pytest.approx([-0.11, 0.11], abs=2e-3)
-    part = np.array(mesh(g.Coil(0.1, 0.01, 8, 2.0, 0.5, 1.0, aside=0.3)).GetBounds()).reshape(3, 2)
+    part = np.array(get_mesh(g.Coil(0.1, 0.01, 8, 2.0, 0.5, 1.0, aside=0.3)).GetBounds()).reshape(3, 2)
     assert part[2] == pytest.approx([0.0, 0.5], abs=0.01)
     assert part[0] == pytest.approx([0.19, 0.41], abs=4e-3)
 
 
 def test_a_gearwheel_has_its_tip_circle():
-    points = np.array(mesh(g.Gearwheel(0.5, 0.1, 20, 0.1)).GetBounds())
+    points = np.array(get_mesh(g.Gearwheel(0.5, 0.1, 20, 0.1)).GetBounds())
     assert points[1] == pytest.approx(0.5 + 2 * 0.5 / 20, rel=0.02)  # one module more than the pitch circle
     assert points[4:] == pytest.approx([-0.05, 0.05])
 
@@ -126,7 +126,9 @@ FORCES = {
 @pytest.mark.parametrize("case", FORCES)
 def test_line_forces_show_what_their_law_says(case):
     fields, parts = FORCES[case]
-    drawn = [i for i in items(machine(forces=(Force(name="f", a="left", b="tip", **fields),))) if i.role == "force"]
+    drawn = [
+        i for i in build_draw_list(machine(forces=(Force(name="f", a="left", b="tip", **fields),))) if i.role == "force"
+    ]
     assert {item.id.split("/")[-1] for item in drawn} == parts
     assert all(item.ref == ("forces", "f") and item.frame == "left" for item in drawn)
     assert {item.until.frame for item in drawn} == {"right"}
@@ -135,15 +137,15 @@ def test_line_forces_show_what_their_law_says(case):
 def test_point_masses_stand_where_the_element_says():
     masses = (LineMass(mass=1.0, place=0.25), LineMass(mass=1.0, at="from_b", place=0.2))
     force = Force(name="f", a="left", b="right", stiffness=1.0, masses=masses)
-    found = {i.id: i for i in items(machine(forces=(force,))) if "/mass" in i.id}
-    poses = {"left": np.eye(4), "right": shifted(2, 0, 0)}
+    found = {i.id: i for i in build_draw_list(machine(forces=(force,))) if "/mass" in i.id}
+    poses = {"left": np.eye(4), "right": translation(2, 0, 0)}
     places = [pose_of(found[f"force/f/mass{i}"], poses)[0, 3] for i in (0, 1)]
     assert places == pytest.approx([0.5, 1.8])
 
 
 def test_a_torque_is_drawn_in_the_axes_it_is_given_in():
     force = Force(name="f", kind="wrench", b="left", resolve="right", torque=(0.0, "t", 0.0))
-    (item,) = (i for i in items(machine(forces=(force,))) if i.role == "force")
+    (item,) = (i for i in build_draw_list(machine(forces=(force,))) if i.role == "force")
     assert (item.frame, item.axes) == ("left", "right")
     assert pose_of(item, {})[:3, 2] == pytest.approx([0, 1, 0])  # a formula that is zero at the start has a direction
 
@@ -173,7 +175,7 @@ def test_every_kind_is_drawn_and_can_be_picked():
         ),
         drivers=(Driver(name="m", joint="l", function="t"), Driver(name="n", sensor="d", function="t")),
     )
-    refs = {item.ref for item in items(model) if item.role != "label"}
+    refs = {item.ref for item in build_draw_list(model) if item.role != "label"}
     wanted = {(c, e.name) for c, e in model.elements() if c not in ("frames", "joints", "bodies")}
     assert wanted <= refs
 
@@ -192,9 +194,9 @@ def test_dimension_lines_say_what_is_measured():
     X_WB[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
     X_WB[:3, 3] = (3.0, 0.0, 4.0)
     poses = {"a": np.eye(4), "b": X_WB}
-    readings = Readings(model, {}, in_si)
-    assert [readings.value(sensor, poses) for sensor in sensors] == pytest.approx([4.0, 4.0, angle, 1.0])
-    words = {item.ref[1]: readings(item, poses) for item in items(model) if item.role == "dimension"}
+    readings = SensorLabels(model, {}, format_si)
+    assert [readings.sensor_value(sensor, poses) for sensor in sensors] == pytest.approx([4.0, 4.0, angle, 1.0])
+    words = {item.ref[1]: readings(item, poses) for item in build_draw_list(model) if item.role == "dimension"}
     assert words["d"] == "d 4 m"
     assert words["w"] == "w 0.7 rad"
 
@@ -203,8 +205,8 @@ def test_a_spring_follows_its_ends_and_the_toggle_hides_it():
     model = load(EXAMPLES / "forces.kst")
     mech = Mechanism(model)
     q = mech.rest()
-    with offscreen((300, 200)) as scene:
-        scene.show(model)
+    with open_offscreen_scene((300, 200)) as scene:
+        scene.show_model(model)
         scene.move(mech.frame_names, mech.poses(q))
         figure = scene.figures.table["force/strut/spring"]
         data, before = figure.data, figure.pose.copy()
@@ -227,11 +229,11 @@ def test_the_ground_lies_under_a_machine_that_reaches_below_it():
         bodies=(Body(name="foot", **MASS),),
         joints=(Joint(name="j", parent="world", child="foot", a=Pose(position=(0, 0, -3))),),
     )
-    with offscreen((200, 150)) as scene:
-        scene.show(model)
+    with open_offscreen_scene((200, 150)) as scene:
+        scene.show_model(model)
         mech = Mechanism(model)
         scene.move(mech.frame_names, mech.poses(mech.rest()))
-        scene.settle()
+        scene.fit_surroundings()
         assert scene.floor < -3.0
 
 
@@ -247,10 +249,10 @@ def test_a_junction_stands_where_its_springs_are_in_balance():
         junctions=(Junction(name="meet", guess=(0.2, 0.1, 0.3)),),
     )
     mech = Mechanism(model)
-    place = in_balance(mech, mech.rest())["meet"]
+    place = balanced_poses(mech, mech.rest())["meet"]
     assert place[:3, 3] == pytest.approx([1.0, 1.0, 1.0], abs=1e-7)  # equal springs of no length: the centroid
-    with offscreen((200, 150)) as scene:
-        scene.show(model)
+    with open_offscreen_scene((200, 150)) as scene:
+        scene.show_model(model)
         assert scene.figures.table["junction/meet"].pose[:3, 3] == pytest.approx([0.2, 0.1, 0.3])
         scene.move({"meet": place})
         scene.move({"load": np.eye(4)})
@@ -262,13 +264,13 @@ def test_a_junction_stands_where_its_springs_are_in_balance():
 def test_while_a_run_is_shown_junctions_stand_where_its_states_say():
     mech = Mechanism(load(EXAMPLES / "three_springs.kst"))
     told = {name: float(k) for k, name in enumerate(mech.x_names)}
-    placed = junctions(mech, mech.rest(), None, told)
+    placed = junction_poses(mech, mech.rest(), None, told)
     assert placed["knot"][:3, 3] == pytest.approx([told[f"knot.{axis}"] for axis in "xyz"])
-    resting = junctions(mech, mech.rest())
-    np.testing.assert_allclose(resting["knot"], in_balance(mech, mech.rest())["knot"], atol=1e-12)
+    resting = junction_poses(mech, mech.rest())
+    np.testing.assert_allclose(resting["knot"], balanced_poses(mech, mech.rest())["knot"], atol=1e-12)
     run = simulate(mech, 0.3)
-    at = names(run).index("knot")
-    assert poses(run)[:, at, :3, 3] == pytest.approx(run["knot.position"], abs=1e-9)
+    at = object_names(run).index("knot")
+    assert object_poses(run)[:, at, :3, 3] == pytest.approx(run["knot.position"], abs=1e-9)
 
 
 def test_the_mark_of_a_gear_hides_behind_wheels_that_the_bodies_have():
@@ -277,7 +279,7 @@ def test_the_mark_of_a_gear_hides_behind_wheels_that_the_bodies_have():
         joints = tuple(Joint(name=n, parent="world", child=n, a=Pose(position=(x, 0, 0))) for n, x in places.items())
         bodies = tuple(Body(name=name, shapes=shapes, **MASS) for name in places)
         gear = Constraint(name="g", kind="gear", joint="one", leader="two", ratio=-1.0)
-        found = items(Model(bodies=bodies, joints=joints, constraints=(gear,)))
+        found = build_draw_list(Model(bodies=bodies, joints=joints, constraints=(gear,)))
         return [item.geometry.radius for item in found if item.role == "mark"]
 
     assert radii() == pytest.approx([0.5, 0.5])

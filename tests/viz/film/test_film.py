@@ -6,19 +6,28 @@ import av
 import numpy as np
 import pytest
 
-from core.analysis.mobility_marks import MobilityMarks
+from core.analysis.mobility_marks import MobilityMarker
 from core.errors import FileError, KinetostatError
 from core.files import load
 from core.functions.results import PoseSequence
 from core.mechanism import Mechanism
 from core.simulation import simulate
-from core.simulation.run.resampling import at_rest, resampled
+from core.simulation.run.resampling import equilibrium_run, resample_run
 from resources import examples
 from viz import camera
-from viz.film.film import Footage, PointPath, Stage, drawn, film_in_subprocess, frame_times, rate, shoot
+from viz.film.film import (
+    FilmStage,
+    Footage,
+    PointPath,
+    exact_frame_rate,
+    film_in_subprocess,
+    frame_times,
+    render_film,
+    visible_path,
+)
 from viz.film.footage import FollowedPoint, footage_of_run, footage_of_sequence
-from viz.pictures.offscreen import offscreen, render
-from viz.placement import matrix
+from viz.pictures.offscreen import open_offscreen_scene, render
+from viz.placement import to_matrix
 from viz.scene import vectors
 
 SIZE = (320, 180)
@@ -50,10 +59,10 @@ def test_frames_stand_at_multiples_of_the_frame_time_up_to_the_end():
 
 
 def test_television_rates_are_exact_fractions():
-    assert rate(29.97) == Fraction(30000, 1001)
-    assert rate(23.976) == Fraction(24000, 1001)
-    assert rate(30) == 30
-    assert rate(12.5) == Fraction(25, 2)
+    assert exact_frame_rate(29.97) == Fraction(30000, 1001)
+    assert exact_frame_rate(23.976) == Fraction(24000, 1001)
+    assert exact_frame_rate(30) == 30
+    assert exact_frame_rate(12.5) == Fraction(25, 2)
 
 
 @pytest.mark.parametrize("speed", [0.0, -1.0, float("nan")])
@@ -75,7 +84,7 @@ def test_too_many_frames_and_backward_films_are_refused():
 def test_mp4_has_every_frame_at_its_time_and_in_its_size(run, tmp_path):
     path, parts = tmp_path / "film.mp4", []
     made = footage_of_run(run, fps=20, speed=0.5)
-    assert shoot(made, path, fps=20, size=SIZE, progress=parts.append) == 41
+    assert render_film(made, path, fps=20, size=SIZE, progress=parts.append) == 41
     frames, codec, average = decoded(path)
     assert codec == "h264"
     assert average == 20
@@ -87,9 +96,9 @@ def test_mp4_has_every_frame_at_its_time_and_in_its_size(run, tmp_path):
 
 def test_a_frame_shows_what_a_picture_of_that_pose_shows(run, tmp_path):
     path = tmp_path / "film.png"
-    view = camera.View(target=(0.05, 0.0, 0.2), distance=1.6)
+    view = camera.CameraView(target=(0.05, 0.0, 0.2), distance=1.6)
     made = footage_of_run(run, fps=10, view=view, caption=False)
-    shoot(made, path, fps=10, size=SIZE)
+    render_film(made, path, fps=10, size=SIZE)
     for k in (0, 4):
         with av.open(str(tmp_path / f"film_{k + 1:04d}.png")) as file:
             filmed = next(file.decode(video=0)).to_ndarray(format="rgb24").astype(float)
@@ -103,7 +112,7 @@ def test_a_frame_shows_what_a_picture_of_that_pose_shows(run, tmp_path):
 
 def test_gif_delays_add_up_to_the_exact_time(run, tmp_path):
     path = tmp_path / "film.gif"
-    shoot(footage_of_run(run, fps=30), path, fps=30, size=SIZE)
+    render_film(footage_of_run(run, fps=30), path, fps=30, size=SIZE)
     frames, codec, _ = decoded(path)
     assert codec == "gif"
     assert len(frames) == 31
@@ -114,9 +123,9 @@ def test_gif_delays_add_up_to_the_exact_time(run, tmp_path):
 
 def test_a_shorter_png_film_leaves_no_frames_of_a_longer_one(run, tmp_path):
     path = tmp_path / "film.png"
-    shoot(footage_of_run(run, fps=10), path, fps=10, size=(64, 48))
+    render_film(footage_of_run(run, fps=10), path, fps=10, size=(64, 48))
     assert len(list(tmp_path.iterdir())) == 11
-    shoot(footage_of_run(run, fps=10, end=0.5), path, fps=10, size=(64, 48))
+    render_film(footage_of_run(run, fps=10, end=0.5), path, fps=10, size=(64, 48))
     assert sorted(each.name for each in tmp_path.iterdir()) == [f"film_{k:04d}.png" for k in range(1, 7)]
 
 
@@ -124,7 +133,7 @@ def test_a_cancelled_film_leaves_nothing_and_keeps_an_older_one(run, tmp_path):
     path = tmp_path / "film.mp4"
     path.write_bytes(b"older")
     asked = iter([False] * 5 + [True] * 100)
-    assert shoot(footage_of_run(run), path, size=SIZE, cancelled=lambda: next(asked)) == 0
+    assert render_film(footage_of_run(run), path, size=SIZE, cancelled=lambda: next(asked)) == 0
     assert path.read_bytes() == b"older"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -132,13 +141,13 @@ def test_a_cancelled_film_leaves_nothing_and_keeps_an_older_one(run, tmp_path):
 def test_what_a_format_cannot_hold_is_said(run, tmp_path):
     made = footage_of_run(run, fps=60)
     with pytest.raises(KinetostatError, match="even sides"):
-        shoot(made, tmp_path / "film.mp4", fps=60, size=(321, 180))
+        render_film(made, tmp_path / "film.mp4", fps=60, size=(321, 180))
     with pytest.raises(KinetostatError, match="at most 50"):
-        shoot(made, tmp_path / "film.gif", fps=60, size=SIZE)
+        render_film(made, tmp_path / "film.gif", fps=60, size=SIZE)
     with pytest.raises(FileError, match="not a film format"):
-        shoot(made, tmp_path / "film.avi", fps=60, size=SIZE)
+        render_film(made, tmp_path / "film.avi", fps=60, size=SIZE)
     with pytest.raises(FileError, match="folder does not exist"):
-        shoot(made, tmp_path / "nowhere" / "film.mp4", fps=60, size=SIZE)
+        render_film(made, tmp_path / "nowhere" / "film.mp4", fps=60, size=SIZE)
     assert not list(tmp_path.iterdir())
 
 
@@ -146,7 +155,7 @@ def test_another_process_films_the_same_and_its_errors_come_back(run, tmp_path):
     made = footage_of_run(run, fps=10, end=0.5)
     parts = []
     assert film_in_subprocess(made, tmp_path / "other.mp4", fps=10, size=SIZE, progress=parts.append) == 6
-    assert shoot(made, tmp_path / "own.mp4", fps=10, size=SIZE) == 6
+    assert render_film(made, tmp_path / "own.mp4", fps=10, size=SIZE) == 6
     assert (tmp_path / "other.mp4").read_bytes() == (tmp_path / "own.mp4").read_bytes()
     assert parts[-1] == 1.0
     with pytest.raises(KinetostatError, match="even sides"):
@@ -161,11 +170,11 @@ def test_another_process_films_the_same_and_its_errors_come_back(run, tmp_path):
 @pytest.mark.parametrize("turn", [0.0, 6.0])
 def test_the_camera_sees_the_whole_motion_also_while_it_turns(run, turn):
     made = footage_of_run(run, fps=10, turn=turn, paths=[FollowedPoint("coupler_point")])
-    with offscreen(SIZE) as scene:
-        stage = Stage(scene, made)
+    with open_offscreen_scene(SIZE) as scene:
+        stage = FilmStage(scene, made)
         distances = []
         for k in range(len(made.times)):
-            stage.put(k)
+            stage.show_frame(k)
             distances.append(scene.view.distance)
             for place in (*made.poses[k][:, :3, 3], *made.paths["coupler_point 0"].places):
                 x, y = scene.project(place)
@@ -173,7 +182,7 @@ def test_the_camera_sees_the_whole_motion_also_while_it_turns(run, turn):
                 assert 0.0 <= y <= SIZE[1]
         assert max(distances) == pytest.approx(min(distances))
         azimuth = scene.view.azimuth
-        stage.put(0)
+        stage.show_frame(0)
         turned = (azimuth - scene.view.azimuth + np.pi) % (2 * np.pi) - np.pi
         assert turned == pytest.approx((turn + np.pi) % (2 * np.pi) - np.pi, abs=1e-9)
 
@@ -182,12 +191,12 @@ def test_a_trace_grows_with_the_time_and_ends_where_the_point_is():
     times = np.linspace(0.0, 1.0, 11)
     places = np.column_stack([times, times**2, np.zeros(11)])
     path_of = PointPath(times, places)
-    assert len(drawn(path_of, 0.0)) == 1
-    shown = drawn(path_of, 0.55)
+    assert len(visible_path(path_of, 0.0)) == 1
+    shown = visible_path(path_of, 0.55)
     assert len(shown) == 7
     assert shown[-1] == pytest.approx([0.55, (0.25 + 0.36) / 2, 0.0])
-    assert drawn(path_of, 1.0) == pytest.approx(places)
-    assert drawn(path_of._replace(whole=True), 0.1) == pytest.approx(places)
+    assert visible_path(path_of, 1.0) == pytest.approx(places)
+    assert visible_path(path_of._replace(whole=True), 0.1) == pytest.approx(places)
 
 
 def test_a_point_off_the_origin_is_traced_where_it_goes(run):
@@ -200,7 +209,7 @@ def test_a_point_off_the_origin_is_traced_where_it_goes(run):
 
 
 def test_a_run_between_its_samples(run):
-    at = resampled(run, [0.123, 0.5, 99.0])
+    at = resample_run(run, [0.123, 0.5, 99.0])
     assert at.time == pytest.approx([0.123, 0.5, 1.0])
     assert at.q[0] == pytest.approx(run.at(0.123))
     assert at["crank_pin.q"][1] == pytest.approx(run["crank_pin.q"][50])
@@ -213,12 +222,12 @@ def test_a_run_between_its_samples(run):
 
 def test_arrows_are_the_channels_of_the_run_at_their_points(run):
     wanted = [
-        vectors.Wanted("velocity", "frames", "coupler_point"),
-        vectors.Wanted("force", "joints", "rocker_pin"),
-        vectors.Wanted("torque", "joints", "rocker_pin"),
-        vectors.Wanted("velocity", "frames", "gone"),
+        vectors.RequestedArrow("velocity", "frames", "coupler_point"),
+        vectors.RequestedArrow("force", "joints", "rocker_pin"),
+        vectors.RequestedArrow("torque", "joints", "rocker_pin"),
+        vectors.RequestedArrow("velocity", "frames", "gone"),
     ]
-    found = vectors.fields(run, wanted)
+    found = vectors.compute_arrow_fields(run, wanted)
     assert [field.wanted for field in found] == wanted[:3]
     assert found[0].origins == pytest.approx(run["coupler_point.position"])
     assert found[0].vectors == pytest.approx(run["coupler_point.velocity"])
@@ -230,20 +239,20 @@ def test_arrows_are_the_channels_of_the_run_at_their_points(run):
 
 
 def test_the_usual_arrow_has_its_share_of_the_machine_and_all_keep_their_proportions(run):
-    wanted = vectors.possible(run.model, "velocity")
-    found = vectors.fields(run, wanted)
-    scale = vectors.scales(vectors.usual(found), 2.0)
-    peaks = [max(np.linalg.norm(g.vector) for g in vectors.glyphs(found, scale, k)) for k in range(len(run))]
+    wanted = vectors.possible_arrows(run.model, "velocity")
+    found = vectors.compute_arrow_fields(run, wanted)
+    scale = vectors.arrow_scales(vectors.reference_magnitudes(found), 2.0)
+    peaks = [max(np.linalg.norm(g.vector) for g in vectors.build_glyphs(found, scale, k)) for k in range(len(run))]
     shorter = np.mean(np.array(peaks) <= vectors.LENGTH * 2.0 * (1 + 1e-12))
     assert shorter == pytest.approx(0.75, abs=1.5 / len(run))
-    glyphs = vectors.glyphs(found, scale, 50)
+    glyphs = vectors.build_glyphs(found, scale, 50)
     for field, glyph in zip(found, glyphs, strict=True):
         assert np.asarray(glyph.vector) == pytest.approx(scale["velocity"] * field.vectors[50])
 
 
 @pytest.mark.parametrize("scale", [1e-4, 0.013, 0.4, 7.0])
 def test_the_legend_names_a_round_number(scale):
-    value, length = vectors.reference(scale, 1.0)
+    value, length = vectors.legend_arrow(scale, 1.0)
     digits = f"{value:e}"[0]
     assert digits in "125"
     assert float(f"{value:.0e}") == pytest.approx(value)
@@ -254,17 +263,17 @@ def test_the_legend_names_a_round_number(scale):
 def test_a_machine_at_rest_carries_its_weight():
     model = load(next(each.path for each in examples() if each.name == "puma560"))
     mech_run = simulate(model, 0.01, method="rk4")
-    still = at_rest(mech_run.mech, mech_run.q[0])
+    still = equilibrium_run(mech_run.mech, mech_run.q[0])
     first = mech_run.mech.joint_names[0]
     mass = sum(float(body.mass) for body in model.expanded.bodies if body.name != "base")
-    (field,) = vectors.fields(still, [vectors.Wanted("force", "joints", first)])
+    (field,) = vectors.compute_arrow_fields(still, [vectors.RequestedArrow("force", "joints", first)])
     assert field.vectors[0] == pytest.approx([0.0, 0.0, 9.81 * mass], rel=1e-6, abs=1e-9)
 
 
 def test_footage_is_plain_data(run):
     import pickle
 
-    made = footage_of_run(run, fps=5, arrows=vectors.possible(run.model, "velocity"), others=[run])
+    made = footage_of_run(run, fps=5, arrows=vectors.possible_arrows(run.model, "velocity"), others=[run])
     again = pickle.loads(pickle.dumps(made))
     assert isinstance(again, Footage)
     assert again.model == made.model
@@ -277,13 +286,13 @@ def test_each_frame_has_the_marks_of_mobility_of_its_pose(run):
     """As the kernel gives them at the pose of the frame; the closing pin that carries them moves."""
     import pickle
 
-    marks = MobilityMarks(run.mech)
+    marks = MobilityMarker(run.mech)
     made = pickle.loads(pickle.dumps(footage_of_run(run, fps=4, marks=lambda q, p: marks.at(q).marks)))
     places = set()
-    with offscreen(SIZE) as scene:
-        stage = Stage(scene, made)
+    with open_offscreen_scene(SIZE) as scene:
+        stage = FilmStage(scene, made)
         for k, time in enumerate(made.times):
-            stage.put(k)
+            stage.show_frame(k)
             shown = scene.mobility_marks.marks
             found = run.mech.mobility(run.at(time))
             held = [mark for mark in shown if mark.kind == "redundant"]
@@ -312,13 +321,13 @@ def test_a_sequence_shows_each_pose_for_its_time_with_its_sizes():
         expected = np.array([length * np.sin(q), 0.0, 0.9 - length * np.cos(q)])
         np.testing.assert_allclose(film.poses[k, bob, :3, 3], expected, atol=1e-12)
     assert [text.split()[0] for text in film.captions] == ["1", "1", "2", "2", "3", "3", "3"]
-    with offscreen(SIZE) as scene:
-        stage = Stage(scene, film)
+    with open_offscreen_scene(SIZE) as scene:
+        stage = FilmStage(scene, film)
         heights = []
         for k in (0, 2, 4):
-            stage.put(k)
-            rods = [figure.item for figure in scene.figures.of(("bodies", "rod"))]
-            heights.append(max(np.linalg.norm(matrix(item.placement)[:3, 3]) for item in rods))
+            stage.show_frame(k)
+            rods = [figure.item for figure in scene.figures.find_figures(("bodies", "rod"))]
+            heights.append(max(np.linalg.norm(to_matrix(item.placement)[:3, 3]) for item in rods))
     np.testing.assert_allclose(heights, lengths, atol=1e-9)  # the ball at the rod's end is drawn there
 
 
@@ -330,9 +339,9 @@ def test_links_that_meet_in_the_filmed_motion_lie_side_by_side():
     def layers(scene):
         return {each.id: each.layer for each in scene.items if each.role == "shape"}
 
-    with offscreen((320, 240)) as scene:
-        scene.show(model)
+    with open_offscreen_scene((320, 240)) as scene:
+        scene.show_model(model)
         at_rest = layers(scene)
-    with offscreen((320, 240)) as scene:
-        Stage(scene, filmed)
+    with open_offscreen_scene((320, 240)) as scene:
+        FilmStage(scene, filmed)
         assert layers(scene) != at_rest

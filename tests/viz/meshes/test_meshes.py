@@ -11,10 +11,10 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkFiltersCore import vtkMassProperties, vtkTriangleFilter
 
 from viz.drawlist import geometry as g
-from viz.meshes.mesh_files import problem
-from viz.meshes.meshes import mesh
-from viz.meshes.polydata import points_of
-from viz.placement import placement, shifted
+from viz.meshes.mesh_files import mesh_problem
+from viz.meshes.meshes import get_mesh
+from viz.meshes.polydata import point_array
+from viz.placement import to_placement, translation
 
 SOLIDS = [
     (g.Box((0.2, 0.3, 0.4)), 0.024),
@@ -34,7 +34,7 @@ SOLIDS = [
 def test_volume_and_outside(form: g.Geometry, volume: float) -> None:
     """VTK's signed volume is positive only when faces look outward."""
     triangles = vtkTriangleFilter()
-    triangles.SetInputData(mesh(form))
+    triangles.SetInputData(get_mesh(form))
     measure = vtkMassProperties()
     measure.SetInputConnection(triangles.GetOutputPort())
     share = {g.Arc: 0.93}.get(type(form), 0.985)  # polygons with 48 (tubes of rings: 10) corners inscribed in circles
@@ -44,45 +44,48 @@ def test_volume_and_outside(form: g.Geometry, volume: float) -> None:
 
 def signed_volume(form: g.Geometry) -> float:
     triangles = vtkTriangleFilter()
-    triangles.SetInputData(mesh(form))
+    triangles.SetInputData(get_mesh(form))
     triangles.Update()
     data = triangles.GetOutput()
     corners = vtk_to_numpy(data.GetPolys().GetConnectivityArray()).reshape(-1, 3)
-    a, b, c = (points_of(data)[corners[:, k]] for k in range(3))
+    a, b, c = (point_array(data)[corners[:, k]] for k in range(3))
     return float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6.0
 
 
 @pytest.mark.parametrize("form", [form for form, _ in SOLIDS], ids=lambda x: type(x).__name__)
 def test_normals_have_length_one(form: g.Geometry) -> None:
-    normals = vtk_to_numpy(mesh(form).GetPointData().GetNormals())
+    normals = vtk_to_numpy(get_mesh(form).GetPointData().GetNormals())
     assert np.linalg.norm(normals, axis=1) == pytest.approx(1.0, abs=1e-4)
 
 
 def test_a_beveled_box_keeps_its_size() -> None:
-    assert np.array(mesh(g.Box((0.2, 0.3, 0.4), 0.02)).GetBounds())[1::2] == pytest.approx([0.1, 0.15, 0.2])
+    assert np.array(get_mesh(g.Box((0.2, 0.3, 0.4), 0.02)).GetBounds())[1::2] == pytest.approx([0.1, 0.15, 0.2])
 
 
 def test_equal_forms_share_a_mesh() -> None:
-    assert mesh(g.Sphere(0.1)) is mesh(g.Sphere(0.1))
-    assert mesh(g.Sphere(0.1)) is not mesh(g.Sphere(0.2))
+    assert get_mesh(g.Sphere(0.1)) is get_mesh(g.Sphere(0.1))
+    assert get_mesh(g.Sphere(0.1)) is not get_mesh(g.Sphere(0.2))
 
 
 def test_a_compound_puts_its_parts_in_place() -> None:
-    parts = (g.Placed(g.Box((1.0, 1.0, 1.0))), g.Placed(g.Box((1.0, 1.0, 1.0)), placement(shifted(3, 0, 0))))
-    assert mesh(g.Compound(parts)).GetBounds()[:2] == pytest.approx((-0.5, 3.5))
+    parts = (
+        g.PlacedShape(g.Box((1.0, 1.0, 1.0))),
+        g.PlacedShape(g.Box((1.0, 1.0, 1.0)), to_placement(translation(3, 0, 0))),
+    )
+    assert get_mesh(g.Compound(parts)).GetBounds()[:2] == pytest.approx((-0.5, 3.5))
 
 
 def test_helix_turns_by_the_right_hand_rule() -> None:
-    points = points_of(mesh(g.Helix(1.0, 0.001, 0.5, 0.5)))
+    points = point_array(get_mesh(g.Helix(1.0, 0.001, 0.5, 0.5)))
     quarter = points[np.abs(points[:, 2] + 0.125) < 0.02].mean(axis=0)  # a quarter turn up: at +y
     assert quarter[:2] == pytest.approx([0, 1], abs=0.1)
 
 
 def test_the_quartered_ball_is_black_and_white_in_turn() -> None:
-    data = mesh(g.CenterMark(1.0))
+    data = get_mesh(g.CenterMark(1.0))
     colours = vtk_to_numpy(data.GetPointData().GetScalars())[:, :3].mean(axis=1)
-    inner = (np.abs(points_of(data)) > 0.1).all(axis=1)
-    dark = np.prod(np.sign(points_of(data)[inner]), axis=1) > 0
+    inner = (np.abs(point_array(data)) > 0.1).all(axis=1)
+    dark = np.prod(np.sign(point_array(data)[inner]), axis=1) > 0
     assert (colours[inner][dark] < 64).all()
     assert (colours[inner][~dark] > 192).all()
 
@@ -102,19 +105,19 @@ endsolid c
 def test_a_mesh_file_is_scaled(tmp_path: Path) -> None:
     (tmp_path / "part.stl").write_text(CUBE)
     form = g.MeshFile("part.stl", str(tmp_path / "robot.urdf"), (0.001, 0.001, 0.001))
-    assert problem(form) == ""
-    assert mesh(form).GetBounds()[:4] == pytest.approx((0, 1, 0, 1))
+    assert mesh_problem(form) == ""
+    assert get_mesh(form).GetBounds()[:4] == pytest.approx((0, 1, 0, 1))
 
 
 def test_a_missing_mesh_is_a_wire_box_with_a_reason() -> None:
     form = g.MeshFile("absent.stl", "/nowhere/robot.urdf", size=0.2)
-    assert mesh(form).GetBounds() == pytest.approx((-0.1, 0.1) * 3)
-    assert mesh(form).GetNumberOfLines() > 0
-    assert "absent.stl" in problem(form)
+    assert get_mesh(form).GetBounds() == pytest.approx((-0.1, 0.1) * 3)
+    assert get_mesh(form).GetNumberOfLines() > 0
+    assert "absent.stl" in mesh_problem(form)
 
 
 def test_a_broken_mesh_is_a_wire_box_with_a_reason(tmp_path: Path) -> None:
     (tmp_path / "part.stl").write_bytes(b"\x00" * 100)
     form = g.MeshFile("part.stl", str(tmp_path / "robot.urdf"), size=0.2)
-    assert mesh(form).GetNumberOfPolys() == 0
-    assert "part.stl" in problem(form)
+    assert get_mesh(form).GetNumberOfPolys() == 0
+    assert "part.stl" in mesh_problem(form)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from viz.drawlist import geometry as g
-from viz.meshes.surface_features import features, flat_face
+from viz.meshes.surface_features import find_features, find_flat_face
 
 TURN = np.linspace(0.0, 2.0 * np.pi, 33)
 
 
 def found(form, *place):
-    return features(form, np.array(place))
+    return find_features(form, np.array(place))
 
 
 def plate(path, radius, thickness, middle):
@@ -85,9 +85,9 @@ def test_a_face_of_a_box_has_its_middle_edges_and_corners_whatever_is_cut_off_th
 
 @pytest.mark.parametrize("form", [g.Sphere(0.1), g.Ellipsoid((0.1, 0.2, 0.3)), g.Capsule(0.05, 0.0)])
 def test_what_is_bent_both_ways_has_no_axis(form):
-    from viz.meshes.meshes import mesh
+    from viz.meshes.meshes import get_mesh
 
-    place = mesh(form).GetPoint(mesh(form).GetNumberOfPoints() // 3)
+    place = get_mesh(form).GetPoint(get_mesh(form).GetNumberOfPoints() // 3)
     assert found(form, *place) == ()
 
 
@@ -109,16 +109,16 @@ def test_a_rounded_edge_is_no_cylinder(tmp_path):
 
 
 def test_a_flat_face_has_its_middle_its_outward_normal_and_all_lines_around_it(tmp_path):
-    top = flat_face(g.Box((0.3, 0.1, 0.06)), np.array((0.1, 0.02, 0.03)))
+    top = find_flat_face(g.Box((0.3, 0.1, 0.06)), np.array((0.1, 0.02, 0.03)))
     assert top.point == pytest.approx((0.0, 0.0, 0.03), abs=1e-6)
     assert top.normal == pytest.approx((0.0, 0.0, 1.0), abs=1e-6)
     assert np.abs(top.along) == pytest.approx((1.0, 0.0, 0.0), abs=1e-6)
     (outline,) = top.outlines
     assert outline[0] == pytest.approx(outline[-1])
     assert np.abs(outline).max(axis=0) == pytest.approx((0.15, 0.05, 0.03), abs=1e-6)
-    end = flat_face(g.Cylinder(0.1, 0.4), np.array((0.02, 0.03, -0.2)))
+    end = find_flat_face(g.Cylinder(0.1, 0.4), np.array((0.02, 0.03, -0.2)))
     assert (end.along, end.normal[2]) == (None, pytest.approx(-1.0))
-    holed = flat_face(plate(tmp_path / "plate.stl", 0.03, 0.02, (0.02, 0.0)), np.array((-0.08, 0.05, 0.02)))
+    holed = find_flat_face(plate(tmp_path / "plate.stl", 0.03, 0.02, (0.02, 0.0)), np.array((-0.08, 0.05, 0.02)))
     around, hole = sorted(holed.outlines, key=lambda line: -np.ptp(line[:, 0]))
     assert np.abs(around[:, :2]).max(axis=1) == pytest.approx(0.1, abs=1e-6)
     assert np.hypot(hole[:, 0] - 0.02, hole[:, 1]) == pytest.approx(0.03, abs=1e-6)
@@ -126,4 +126,4 @@ def test_a_flat_face_has_its_middle_its_outward_normal_and_all_lines_around_it(t
 
 @pytest.mark.parametrize("form", [g.Cylinder(0.1, 0.4), g.Sphere(0.1), g.Tube(0.1, 0.2, 0.4)])
 def test_what_is_bent_has_no_flat_face(form):
-    assert flat_face(form, np.array((0.06, 0.08, 0.01))) is None
+    assert find_flat_face(form, np.array((0.06, 0.08, 0.01))) is None

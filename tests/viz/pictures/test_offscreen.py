@@ -15,7 +15,7 @@ from vtkmodules.vtkIOImage import vtkPNGReader
 from core.errors import FileError, KinetostatError
 from core.mechanism import Mechanism
 from core.model import Body, Box, Joint, Model
-from viz.camera import View
+from viz.camera import CameraView
 from viz.pictures.offscreen import render
 from viz.pictures.picture_files import write_png
 
@@ -55,7 +55,7 @@ def test_seen_from_the_front_a_square_door_is_a_square_in_the_middle() -> None:
 
 def test_a_pose_is_drawn() -> None:
     mech = Mechanism(MODEL)
-    view = View((0, 0, 0), 5.0, -np.pi / 2, 0.0, parallel=True)
+    view = CameraView((0, 0, 0), 5.0, -np.pi / 2, 0.0, parallel=True)
     widths = [
         np.ptp(np.nonzero(red(render(MODEL, q=[angle], mech=mech, view=view, size=(300, 300))))[1])
         for angle in (0.0, np.pi / 3, np.pi / 2)

@@ -7,8 +7,8 @@ from core.files import load
 from core.mechanism import Mechanism
 from core.model import Body, Joint, Model, Pose
 from resources import EXAMPLES
-from viz.pictures.offscreen import offscreen
-from viz.pictures.picture_files import pixels
+from viz.pictures.offscreen import open_offscreen_scene
+from viz.pictures.picture_files import read_pixels
 from viz.scene import figures, quality
 from viz.scene.figures import quaternions
 
@@ -35,12 +35,12 @@ def row(count):
 def shown(scene, model):
     """The machine in the scene of the window where the processor draws; its mechanism."""
     scene._fineness = "plain"
-    scene._refine()
+    scene._apply_quality()
     mech = Mechanism(model)
-    scene.show(model)
+    scene.show_model(model)
     place(scene, mech, 0.0)
     scene.view = scene.fit()
-    scene.settle()
+    scene.fit_surroundings()
     return mech
 
 
@@ -51,13 +51,13 @@ def place(scene, mech, value):
 
 def taken(scene, hasty=False):
     scene.render(hasty)
-    return pixels(scene.window)
+    return read_pixels(scene.window)
 
 
 def test_more_bodies_are_no_more_actors():
     counts = []
     for links in (20, 60):
-        with offscreen(SIZE) as scene:
+        with open_offscreen_scene(SIZE) as scene:
             shown(scene, row(links))
             counts.append(scene.renderer.GetActors().GetNumberOfItems())
     assert counts[0] == counts[1] <= 12
@@ -68,7 +68,7 @@ def test_a_crowd_is_seen_as_its_figures_would_be_alone(monkeypatch, value):
     pictures = []
     for many in (figures.MANY, 1000):
         monkeypatch.setattr(figures, "MANY", many)
-        with offscreen(SIZE) as scene:
+        with open_offscreen_scene(SIZE) as scene:
             mech = shown(scene, row(24))
             place(scene, mech, value)
             pictures.append(taken(scene).astype(int))
@@ -101,7 +101,7 @@ def test_nothing_of_the_haste_stays(monkeypatch, model, polygons, pixels_):
     monkeypatch.setattr(quality, "MOST_POLYGONS", polygons)
     monkeypatch.setattr(quality, "MOST_PIXELS", pixels_)
     monkeypatch.setattr(quality, "FEW_PIXELS", pixels_ // 2)
-    with offscreen(SIZE) as scene:
+    with open_offscreen_scene(SIZE) as scene:
         mech = shown(scene, model)
         before = taken(scene)
         for value in (0.3, 0.6, 0.0):
@@ -118,25 +118,25 @@ def test_nothing_of_the_haste_stays(monkeypatch, model, polygons, pixels_):
 
 def test_what_is_picked_does_not_depend_on_haste(monkeypatch):
     monkeypatch.setattr(quality, "MOST_PIXELS", 20_000)
-    with offscreen(SIZE) as scene:
+    with open_offscreen_scene(SIZE) as scene:
         shown(scene, PUMA)
         scene.set_display(cube=True)
         scene.render()
         spots = [(x, y) for x in range(0, SIZE[0], 24) for y in range(0, SIZE[1], 24)]
         still = [(scene.pick(*spot) and scene.pick(*spot).item, scene.cube.pick(*spot)) for spot in spots]
-        scene.render(hasty=True)
+        scene.render(fast=True)
         assert scene.window.GetSize() != SIZE
         assert [(scene.pick(*spot) and scene.pick(*spot).item, scene.cube.pick(*spot)) for spot in spots] == still
 
 
 def test_glass_is_sorted_only_where_there_is_some():
-    with offscreen(SIZE) as scene:
+    with open_offscreen_scene(SIZE) as scene:
         mech = shown(scene, PUMA)
         scene.render()
         assert [renderer.GetUseOIT() for renderer in (scene.renderer, scene.front, scene.corner)] == [0, 0, 0]
         assert not scene.renderer.GetUseSSAO()
-        scene.overlays.ghosts(mech.frame_names, [mech.poses(mech.rest())])
-        scene.render(hasty=True)
+        scene.overlays.show_ghosts(mech.frame_names, [mech.poses(mech.rest())])
+        scene.render(fast=True)
         assert scene.renderer.GetUseOIT()
         scene.overlays.clear()
         scene.render()
@@ -144,9 +144,9 @@ def test_glass_is_sorted_only_where_there_is_some():
 
 
 def test_haste_smooths_nothing():
-    with offscreen(SIZE) as scene:
+    with open_offscreen_scene(SIZE) as scene:
         shown(scene, PUMA)
-        scene.render(hasty=True)
+        scene.render(fast=True)
         assert not scene.front.GetUseFXAA()
         scene.render()
         assert scene.front.GetUseFXAA()
@@ -154,7 +154,7 @@ def test_haste_smooths_nothing():
 
 def test_the_inner_side_of_solids_is_not_drawn_and_not_missed():
     """Glass shows its inner side, too; what is solid looks the same with it and without."""
-    with offscreen(SIZE) as scene:
+    with open_offscreen_scene(SIZE) as scene:
         shown(scene, PUMA)
         without = taken(scene)
         surfaces = [figure.actor.GetProperty() for figure in scene.figures.table.values()]

@@ -13,12 +13,12 @@ from core.mechanism import Mechanism
 from core.model import Body, Box, DHChain, DHRow, Joint, Limit, Mesh, Model, Parameter, Pose
 from core.model.edits import edits
 from viz import camera
-from viz.drawlist.joint_handles import Drag
-from viz.drawlist.mass_items import Balance
-from viz.pictures.offscreen import offscreen
-from viz.pictures.picture_files import Pixels, pixels
+from viz.drawlist.joint_handles import HandleDrag
+from viz.drawlist.mass_items import MassDistribution
+from viz.pictures.offscreen import open_offscreen_scene
+from viz.pictures.picture_files import Pixels, read_pixels
 from viz.scene.handles import RING
-from viz.scene.overlays import EllipsoidGlyph, Tracks
+from viz.scene.overlays import EllipsoidGlyph, PointTracks
 from viz.scene.quality import quality_of_renderer
 from viz.scene.scene import Scene
 
@@ -35,19 +35,19 @@ def pose(scene: Scene, mech: Mechanism = MECH, **coordinates: float) -> None:
 
 @pytest.fixture
 def scene() -> Iterator[Scene]:
-    with offscreen(SIZE) as made:
+    with open_offscreen_scene(SIZE) as made:
         made.set_display(cube=False)
-        made.show(ARM)
+        made.show_model(ARM)
         pose(made, joint2=0.5, joint3=-0.8)
         made.view = made.fit()
-        made.settle()
+        made.fit_surroundings()
         made.render()
         yield made
 
 
 def picture(scene: Scene) -> Pixels:
     scene.render()
-    return pixels(scene.window)
+    return read_pixels(scene.window)
 
 
 def changed(a: Pixels, b: Pixels, by: int = 24) -> np.ndarray:
@@ -66,14 +66,14 @@ def middle(scene: Scene, item: str) -> np.ndarray:
 
 def test_showing_the_same_model_keeps_every_actor(scene: Scene) -> None:
     before = {name: figure.actor for name, figure in scene.figures.table.items()}
-    scene.show(replace(ARM))
+    scene.show_model(replace(ARM))
     assert {name: figure.actor for name, figure in scene.figures.table.items()} == before
 
 
 def test_a_parameter_replaces_only_what_depends_on_it(scene: Scene) -> None:
     before = {name: figure.actor for name, figure in scene.figures.table.items()}
     count = scene.renderer.GetActors().GetNumberOfItems()
-    scene.show(ARM, {"reach": 0.42})
+    scene.show_model(ARM, {"reach": 0.42})
     replaced = {name for name, figure in scene.figures.table.items() if figure.actor is not before.get(name)}
     assert "link/link2" in replaced
     assert len(before) == len(scene.figures.table)
@@ -84,7 +84,7 @@ def test_removing_a_body_removes_its_actors(scene: Scene) -> None:
     count = scene.renderer.GetActors().GetNumberOfItems()
     shorter = edits.change(ARM, "chains", "arm", rows=ROWS[:2])
     dropped = set(scene.figures.table)
-    scene.show(shorter)
+    scene.show_model(shorter)
     dropped -= set(scene.figures.table)
     assert "link/link3" in dropped
     assert scene.renderer.GetActors().GetNumberOfItems() == count - len(dropped)
@@ -108,8 +108,8 @@ def test_a_rod_reaches_from_frame_to_frame() -> None:
     )
     model = Model(bodies=(Body(name="b"),), joints=(joint,))
     mech = Mechanism(model)
-    with offscreen(SIZE) as scene:
-        scene.show(model)
+    with open_offscreen_scene(SIZE) as scene:
+        scene.show_model(model)
         for value in (0.7, -0.4):
             pose(scene, mech, slide=value)
             bounds = np.array(scene.figures.table["joint/slide/rod"].actor.GetBounds())
@@ -139,7 +139,7 @@ def test_what_is_seen_through_glass_is_picked(scene: Scene) -> None:
     glass = Body(name="case", shapes=(Box(size=(0.4, 0.4, 0.4), color=(0.8, 0.9, 1.0, 0.2)),))
     inside = Body(name="piston", shapes=(Box(size=(0.1, 0.1, 0.1), color=(0.2, 0.3, 0.8, 1.0)),))
     model = Model(bodies=(glass, inside))
-    scene.show(model)
+    scene.show_model(model)
     scene.move({"case": np.eye(4), "piston": np.eye(4)})
     scene.view = scene.fit()
     scene.render()
@@ -184,13 +184,13 @@ def test_what_is_picked_is_what_is_drawn(scene: Scene) -> None:
 
 def test_a_ring_has_one_size_on_the_screen_at_any_distance(scene: Scene) -> None:
     without_limits = tuple(replace(row, limit=None) for row in ROWS)
-    scene.show(replace(ARM, chains=(DHChain(name="arm", rows=without_limits),)))  # stops stand out of the ring
+    scene.show_model(replace(ARM, chains=(DHChain(name="arm", rows=without_limits),)))  # stops stand out of the ring
     pose(scene, joint2=0.5, joint3=-0.8)
     scene.show_handles("joint2")
-    x, y, z = scene.handles.spot(scene.handles.parts[0]).centre.tolist()
+    x, y, z = scene.handles.part_position(scene.handles.visible_parts[0]).centre.tolist()
     for distance in (0.8, 2.0, 9.0):
         scene.show_handles()
-        scene.view = camera.View((x, y, z), distance, *camera.PRESETS["front"])
+        scene.view = camera.CameraView((x, y, z), distance, *camera.PRESETS["front"])
         without = picture(scene)
         scene.show_handles("joint2")
         ring = changed(without, picture(scene))
@@ -202,33 +202,33 @@ def test_a_ring_has_one_size_on_the_screen_at_any_distance(scene: Scene) -> None
 def test_a_handle_lies_in_front_and_is_picked_first(scene: Scene) -> None:
     scene.show_handles("joint2")
     scene.render()
-    spot = scene.handles.spot(scene.handles.parts[0])
-    rim = spot.centre + scene.handles.grip(scene.handles.parts[0]).radius * spot.reference
+    spot = scene.handles.part_position(scene.handles.visible_parts[0])
+    rim = spot.centre + scene.handles.create_grip(scene.handles.visible_parts[0]).radius * spot.reference
     hit = scene.pick(*scene.project(rim))
     assert hit is not None
-    assert hit.handle == scene.handles.parts[0]
+    assert hit.handle == scene.handles.visible_parts[0]
     assert hit.ref == ("joints", "joint2")
 
 
 def test_dragging_a_handle_by_pixels_turns_by_the_angle_seen(scene: Scene) -> None:
     scene.show_handles("joint2")
     scene.render()
-    part = scene.handles.parts[0]
-    grip, spot = scene.handles.grip(part), scene.handles.spot(part)
+    part = scene.handles.visible_parts[0]
+    grip, spot = scene.handles.create_grip(part), scene.handles.part_position(part)
 
     def pixel(angle: float) -> tuple[float, float]:
         arm = np.cos(angle) * spot.reference + np.sin(angle) * np.cross(spot.axis, spot.reference)
         return scene.project(spot.centre + grip.radius * arm)
 
-    drag = Drag(grip, scene.ray(*pixel(0.2)))
+    drag = HandleDrag(grip, scene.ray(*pixel(0.2)))
     for angle in np.linspace(0.2, 1.4, 7):
-        amount = drag.amount(scene.ray(*pixel(angle)))
+        amount = drag.motion_so_far(scene.ray(*pixel(angle)))
     assert amount == pytest.approx(1.2, abs=1e-6)
 
 
 def test_a_handle_turns_yellow_under_the_pointer_and_red_where_it_cannot_go(scene: Scene) -> None:
     scene.show_handles("joint2")
-    part = scene.handles.parts[0]
+    part = scene.handles.visible_parts[0]
     plain = picture(scene)
     scene.handles.hover(part)
     hovered = picture(scene)
@@ -237,7 +237,7 @@ def test_a_handle_turns_yellow_under_the_pointer_and_red_where_it_cannot_go(scen
     assert red > 150
     assert green > 110
     assert blue < 90
-    scene.handles.drag(part, "unreachable")
+    scene.handles.mark_dragged(part, "unreachable")
     stuck = picture(scene)
     x, y = changed(hovered, stuck, by=60).T
     red, green, blue = stuck[y, x, :3].astype(int).mean(axis=0)
@@ -247,25 +247,25 @@ def test_a_handle_turns_yellow_under_the_pointer_and_red_where_it_cannot_go(scen
 
 def test_handles_follow_and_stay_when_the_model_is_shown_again(scene: Scene) -> None:
     scene.show_handles("joint3", "nothing of this name")
-    assert scene.handles.shown == ("joint3",)
-    before = scene.handles.spot(scene.handles.parts[0]).centre
+    assert scene.handles.shown_joints == ("joint3",)
+    before = scene.handles.part_position(scene.handles.visible_parts[0]).centre
     pose(scene, joint2=-0.5)
-    after = scene.handles.spot(scene.handles.parts[0]).centre
+    after = scene.handles.part_position(scene.handles.visible_parts[0]).centre
     assert np.linalg.norm(after - before) > 0.1
-    scene.show(ARM, {"reach": 0.3})
-    assert scene.handles.shown == ("joint3",)
-    scene.show(edits.change(ARM, "chains", "arm", rows=ROWS[:1]))
-    assert scene.handles.shown == ()
+    scene.show_model(ARM, {"reach": 0.3})
+    assert scene.handles.shown_joints == ("joint3",)
+    scene.show_model(edits.change(ARM, "chains", "arm", rows=ROWS[:1]))
+    assert scene.handles.shown_joints == ()
 
 
 def test_the_value_is_written_beside_the_handle(scene: Scene) -> None:
     scene.show_handles("joint2")
-    scene.handles.drag(scene.handles.parts[0])
+    scene.handles.mark_dragged(scene.handles.visible_parts[0])
     without = picture(scene)
-    scene.handles.say("42.0°")
+    scene.handles.show_value("42.0°")
     assert len(changed(without, picture(scene))) > 50
-    scene.handles.drag(None)
-    scene.handles.drag(scene.handles.parts[0])
+    scene.handles.mark_dragged(None)
+    scene.handles.mark_dragged(scene.handles.visible_parts[0])
     assert len(changed(without, picture(scene))) == 0
 
 
@@ -296,12 +296,12 @@ def test_hover_and_selection_differ(scene: Scene) -> None:
 
 def test_light_and_dark(scene: Scene) -> None:
     light = picture(scene)
-    scene.look("dark")
+    scene.set_colour_scheme("dark")
     dark = picture(scene)
     assert light[..., :3].mean() > 180
     assert dark[..., :3].mean() < 80
     assert dark[..., :3].std() > 5
-    scene.look("light")
+    scene.set_colour_scheme("light")
     assert len(changed(light, picture(scene))) == 0
 
 
@@ -317,8 +317,8 @@ def test_every_toggle_shows_something_and_hides_it_again(scene: Scene, flag: str
 
 def test_marks_of_mass_are_shown_on_demand() -> None:
     body = Body(name="b", density=1000.0, shapes=(Box(size=(0.1, 0.2, 0.3)),))
-    with offscreen(SIZE) as scene:
-        scene.show(Model(bodies=(body,)))
+    with open_offscreen_scene(SIZE) as scene:
+        scene.show_model(Model(bodies=(body,)))
         assert set(scene.figures.table) == {"shape/b/0"}
         scene.set_display(centers_of_mass=True, inertia=True)
         assert set(scene.figures.table) == {"shape/b/0", "com/b", "inertia/b"}
@@ -326,8 +326,8 @@ def test_marks_of_mass_are_shown_on_demand() -> None:
 
 def test_a_missing_mesh_is_seen_picked_and_told() -> None:
     model = Model(bodies=(Body(name="b", shapes=(Mesh(file="gone.stl"),)),))
-    with offscreen(SIZE) as scene:
-        scene.show(model)
+    with open_offscreen_scene(SIZE) as scene:
+        scene.show_model(model)
         scene.view = scene.fit()
         (problem,) = scene.problems
         assert "gone.stl" in problem
@@ -342,10 +342,10 @@ def test_a_missing_mesh_is_seen_picked_and_told() -> None:
 def test_overlays_come_and_go(scene: Scene) -> None:
     plain = picture(scene)
     poses = [MECH.poses(MECH.move(MECH.neutral(), {"joint1": x})) for x in (0.8, 1.6)]
-    scene.overlays.ghosts(MECH.frame_names, poses)
-    scene.overlays.paths({"tool": np.array([[0, 0, 0.1], [0.5, 0, 0.6], [0, 0.5, 0.6]])})
-    scene.overlays.ellipsoids([EllipsoidGlyph((0.3, 0, 0.5), np.eye(3), (0.2, 0.1, 0.05))])
-    scene.overlays.vectors([((0, 0, 0.5), (0, 0.4, 0)), ((0, 0, 0), (0, 0, 0))])
+    scene.overlays.show_ghosts(MECH.frame_names, poses)
+    scene.overlays.show_paths({"tool": np.array([[0, 0, 0.1], [0.5, 0, 0.6], [0, 0.5, 0.6]])})
+    scene.overlays.show_ellipsoids([EllipsoidGlyph((0.3, 0, 0.5), np.eye(3), (0.2, 0.1, 0.05))])
+    scene.overlays.show_vectors([((0, 0, 0.5), (0, 0.4, 0)), ((0, 0, 0), (0, 0, 0))])
     assert len(changed(plain, picture(scene))) > 1000
     scene.overlays.clear()
     assert len(changed(plain, picture(scene))) == 0
@@ -353,8 +353,8 @@ def test_overlays_come_and_go(scene: Scene) -> None:
 
 @pytest.mark.parametrize("radii", [(0.2, 0.1, 0.05), (0.05, 0.2, 0.1), (0.2, 0.0, 0.1), (0.0, 0.3, 0.0)])
 def test_an_ellipsoid_is_as_large_as_its_radii_however_flat(scene: Scene, radii: tuple[float, ...]) -> None:
-    scene.overlays.ellipsoids([((1.0, 2.0, 3.0), np.eye(3), radii)])
-    bounds = np.array([actor.GetBounds() for actor in scene.overlays.actors])
+    scene.overlays.show_ellipsoids([((1.0, 2.0, 3.0), np.eye(3), radii)])
+    bounds = np.array([actor.GetBounds() for actor in scene.overlays.visible_actors])
     low, high = bounds[:, ::2].min(axis=0), bounds[:, 1::2].max(axis=0)
     assert low == pytest.approx(np.array([1, 2, 3]) - radii, abs=1e-3)
     assert high == pytest.approx(np.array([1, 2, 3]) + radii, abs=1e-3)
@@ -362,47 +362,47 @@ def test_an_ellipsoid_is_as_large_as_its_radii_however_flat(scene: Scene, radii:
 
 def test_an_ellipsoid_turns_with_its_axes(scene: Scene) -> None:
     axes = np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]])  # first axis along y, second along z, third along x
-    scene.overlays.ellipsoids([((0, 0, 0), axes, (0.3, 0.2, 0.1))])
-    bounds = np.array(scene.overlays.actors[0].GetBounds())
+    scene.overlays.show_ellipsoids([((0, 0, 0), axes, (0.3, 0.2, 0.1))])
+    bounds = np.array(scene.overlays.visible_actors[0].GetBounds())
     assert bounds[1::2] == pytest.approx([0.1, 0.3, 0.2], abs=2e-3)
 
 
 def test_an_ellipsoid_without_size_is_not_drawn(scene: Scene) -> None:
-    scene.overlays.ellipsoids([((0, 0, 0), np.eye(3), (0, 0, 0)), ((0, 0, 0), np.eye(3), (np.inf, 1, 1))])
-    assert scene.overlays.actors == []
+    scene.overlays.show_ellipsoids([((0, 0, 0), np.eye(3), (0, 0, 0)), ((0, 0, 0), np.eye(3), (np.inf, 1, 1))])
+    assert scene.overlays.visible_actors == []
 
 
 def test_ghosts_with_other_parameters_have_other_lengths(scene: Scene) -> None:
     poses = MECH.poses(MECH.neutral(), p={"reach": 0.8})
-    scene.overlays.ghosts(MECH.frame_names, [poses], parameters=[{"reach": 0.8}])
-    reach = max(actor.GetBounds()[1] for actor in scene.overlays.actors)
+    scene.overlays.show_ghosts(MECH.frame_names, [poses], parameters=[{"reach": 0.8}])
+    reach = max(actor.GetBounds()[1] for actor in scene.overlays.visible_actors)
     assert reach == pytest.approx(0.8 + 0.3, abs=0.1)
 
 
 def test_ways_of_points_follow_every_movement(scene: Scene) -> None:
     plain = picture(scene)
-    scene.follow("tool")
+    scene.follow_frames("tool")
     for angle in np.linspace(0.0, 1.5, 20):
         pose(scene, joint1=angle, joint2=0.5, joint3=-0.8)
     way = scene.tracks.trajectories["tool"]
     pose(scene, joint2=0.5, joint3=-0.8)
-    scene.follow("tool")
+    scene.follow_frames("tool")
     assert len(way) == 20
     assert np.hypot(*way[:, :2].T) == pytest.approx(np.hypot(*way[0, :2]))  # a circle about z
     assert np.ptp(way[:, 2]) < 1e-9
     assert len(changed(plain, picture(scene))) > 50
-    scene.show(replace(ARM, name="another"))
-    assert scene.tracks.frames == ()
+    scene.show_model(replace(ARM, name="another"))
+    assert scene.tracks.followed_frames == ()
     assert len(changed(plain, picture(scene))) == 0
 
 
 def test_a_long_way_is_thinned_but_keeps_its_ends() -> None:
-    tracks = Tracks()
-    tracks.follow("tool")
+    tracks = PointTracks()
+    tracks.follow_frames("tool")
     for x in range(10_000):
         frame = np.eye(4)
         frame[0, 3] = x
-        tracks.record({"tool": frame}, 0.5)
+        tracks.record_positions({"tool": frame}, 0.5)
     way = tracks.trajectories["tool"][:, 0]
     assert len(way) <= 4001
     assert (way[0], way[-1]) == (0, 9999)
@@ -420,8 +420,8 @@ def test_the_machine_balances_where_the_kernel_says() -> None:
     mech = Mechanism(model)
     q = mech.move(mech.neutral(), {"elbow": 0.7, "shoulder": -0.4})
     poses = dict(zip(mech.frame_names, mech.poses(q), strict=True))
-    assert Balance(model, {}).center(poses) == pytest.approx(mech.center_of_mass(q))
-    assert Balance(Model(), {}).center({}) is None
+    assert MassDistribution(model, {}).mass_center(poses) == pytest.approx(mech.center_of_mass(q))
+    assert MassDistribution(Model(), {}).mass_center({}) is None
 
 
 # ------------------------------------------------------------------------------- camera and cube
@@ -429,7 +429,7 @@ def test_the_machine_balances_where_the_kernel_says() -> None:
 
 def test_the_cube_is_picked_for_views(scene: Scene) -> None:
     scene.set_display(cube=True)
-    scene.view = camera.preset(scene.view, "front")
+    scene.view = camera.preset_view(scene.view, "front")
     scene.render()
     left, top, side = SIZE[0] - 6 - 108, 6, 108
     assert scene.cube.pick(left + side / 2, top + side / 2) == (0, -1, 0)
@@ -449,7 +449,7 @@ def test_fit_of_one_element(scene: Scene) -> None:
 
 def test_fit_counts_overlays_but_bounds_do_not(scene: Scene) -> None:
     before = scene.bounds()
-    scene.overlays.ellipsoids([((5, 0, 0), np.eye(3), (1, 1, 1))])
+    scene.overlays.show_ellipsoids([((5, 0, 0), np.eye(3), (1, 1, 1))])
     assert scene.bounds() == pytest.approx(before)
     assert scene.fit().target[0] > 1.0
 

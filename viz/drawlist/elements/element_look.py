@@ -1,4 +1,4 @@
-"""Look of an element kind, its items in the scene and its icon in lists, and the parts that looks share: springs,
+"""Look of an element kind: its items in the scene and its icon in lists. Also the parts that looks share: springs,
 dampers and masses on a line or about an axis, bent arrows, padlocks.
 
 A spring's coil is scaled along its line; a damper's cylinder keeps its size and the rod moves in it.
@@ -19,20 +19,20 @@ from viz.drawlist import geometry as g
 from viz.drawlist.item import Item, Ref, Span
 from viz.drawlist.skeleton import Skeleton
 from viz.look import Colour
-from viz.placement import Array, along, matrix, number, placement, shifted, unit
+from viz.placement import Array, frame_along, number, to_matrix, to_placement, translation, unit_vector
 
 SHORTEST = 4.0
-"""Smallest design length of a line, in joint radii."""
+"""Shortest length for which a line is designed, in joint radii."""
 MOST_TURNS = 14
 FEWEST_TURNS = 5
 BESIDE = 2.0
-"""Offset of a spring from the axis of its slide, in joint radii."""
+"""Offset of a spring from the axis of its prismatic joint, in joint radii."""
 Place = tuple[str, Array, Span | None]
-"""Frame, pose in it, and the line whose midpoint carries the mark."""
+"""Position of a mark: a frame, the pose in it, and (if any) the line at whose midpoint the mark is drawn."""
 
 
-class Look(NamedTuple):
-    """Look of one element kind: items in the scene and icon."""
+class ElementLook(NamedTuple):
+    """Look of one element kind: its items in the scene and its icon."""
 
     items: Callable[[Skeleton, Any], Iterator[Item]]
     """Function that yields the items of an element."""
@@ -43,25 +43,27 @@ class Look(NamedTuple):
     of: tuple[str, str] = ("", "")
     """Collection and kind of the elements with this look, in modules for a single kind."""
 
-    def icon_of(self, element: Any) -> str:
+    def get_icon(self, element: Any) -> str:
         """Return the icon name of an element."""
         return self.kind_icon if self.icon is None else self.icon(element)
 
 
-class Line:
-    """Line of a force element, which creates the items on it."""
+class ElementLine:
+    """Line of a force element, which creates the items along it."""
 
     def __init__(self, skeleton: Skeleton, force: Force, a: str, b: str) -> None:
         self.skeleton, self.force = skeleton, force
-        self.begin, self.end = skeleton.anchor(a or WORLD), skeleton.anchor(b or WORLD)
-        r = skeleton.glyph
+        self.begin, self.end = skeleton.find_anchor(a or WORLD), skeleton.find_anchor(b or WORLD)
+        r = skeleton.glyph_size
         rest = number(force.rest, skeleton.values) if force.info.along == LINE else 0.0
-        drawn = float(np.linalg.norm(skeleton.place(b) - skeleton.place(a)))
+        drawn = float(np.linalg.norm(skeleton.zero_position(b) - skeleton.zero_position(a)))
         self.length = max(rest if rest > 0.0 else drawn, SHORTEST * r)
         self.coil = min(0.75 * r, 0.16 * self.length)
 
-    def item(self, part: str, form: g.Geometry, colour: Colour, at: tuple[float, float] | None = None) -> Item:
-        """Return a form on the line: stretched, or at a fixed share of the line (see `Span`)."""
+    def item_on_line(
+        self, part: str, form: g.Geometry, colour: Colour, fixed_share: tuple[float, float] | None = None
+    ) -> Item:
+        """Return an item on the line: stretched along it, or at a fixed share of the line (see `Span`)."""
         (body, pose), (other, end) = self.begin, self.end
         return Item(
             f"force/{self.force.name}/{part}",
@@ -70,11 +72,11 @@ class Line:
             form,
             "force",
             colour,
-            placement(pose),
-            until=Span(other, placement(end), at),
+            to_placement(pose),
+            until=Span(other, to_placement(end), fixed_share),
         )
 
-    def spring(self, start: float = 0.0, end: float = 1.0, aside: float = 0.0, ends: float = 0.12) -> Item:
+    def spring_item(self, start: float = 0.0, end: float = 1.0, aside: float = 0.0, ends: float = 0.12) -> Item:
         """Return a coil over a part of the line."""
         turns = (end - start) * self.length / (0.85 * self.coil)
         form = g.Coil(
@@ -87,148 +89,157 @@ class Line:
             ends,
             aside,
         )
-        return self.item("spring", form, "spring")
+        return self.item_on_line("spring", form, "spring")
 
-    def damper(self, start: float = 0.0, end: float = 1.0, aside: float = 0.0) -> Iterator[Item]:
-        """Yield a cylinder of constant size and the rod that moves in it."""
+    def damper_items(self, start: float = 0.0, end: float = 1.0, aside: float = 0.0) -> Iterator[Item]:
+        """Yield the cylinder of a damper, which has constant size, and the rod that moves in it."""
         c, span = self.coil, (end - start) * self.length
         size = 0.42 * span
-        side = shifted(aside, 0.0, 0.0)
-        body = g.Compound((g.Placed(g.Cylinder(0.62 * c, size, 0.06 * c), placement(side)),))
-        yield self.item("cylinder", body, "damper", (start, 0.05 * span + size / 2.0))
+        side = translation(aside, 0.0, 0.0)
+        body = g.Compound((g.PlacedShape(g.Cylinder(0.62 * c, size, 0.06 * c), to_placement(side)),))
+        yield self.item_on_line("cylinder", body, "damper", (start, 0.05 * span + size / 2.0))
         middle = (start + end) / 2.0 - 0.5
         rod = g.Cylinder(0.2 * c, end - start, sides=16)
-        yield self.item("rod", g.Compound((g.Placed(rod, placement(shifted(aside, 0.0, middle))),)), "rod")
+        yield self.item_on_line(
+            "rod", g.Compound((g.PlacedShape(rod, to_placement(translation(aside, 0.0, middle))),)), "rod"
+        )
 
-    def brackets(self, share: float, width: float) -> Iterator[Item]:
-        """Yield the two crossbars that hold a spring and a damper in parallel."""
+    def bracket_items(self, share: float, width: float) -> Iterator[Item]:
+        """Yield the two crossbars that connect a spring and a damper in parallel."""
         c = self.coil
-        bar = g.Compound((g.Placed(g.Box((2.0 * width, 0.3 * c, 0.24 * c), 0.06 * c)),))
+        bar = g.Compound((g.PlacedShape(g.Box((2.0 * width, 0.3 * c, 0.24 * c), 0.06 * c)),))
         for name, place in (("near", share), ("far", 1.0 - share)):
-            yield self.item(name, bar, "damper", (place, 0.0))
+            yield self.item_on_line(name, bar, "damper", (place, 0.0))
         stub = g.Cylinder(0.16 * c, share, sides=12)
-        halves = (g.Placed(stub, placement(shifted(0, 0, z))) for z in ((share - 1.0) / 2.0, (1.0 - share) / 2.0))
-        yield self.item("stubs", g.Compound(tuple(halves)), "damper")
+        halves = (
+            g.PlacedShape(stub, to_placement(translation(0, 0, z))) for z in ((share - 1.0) / 2.0, (1.0 - share) / 2.0)
+        )
+        yield self.item_on_line("stubs", g.Compound(tuple(halves)), "damper")
 
-    def actuator(self) -> Iterator[Item]:
-        """Yield a line for a user-defined force law: two arrow heads that pull the ends together."""
+    def actuator_items(self) -> Iterator[Item]:
+        """Yield the symbol of a user-defined force law: a line with two arrow heads that pull the ends together."""
         c = self.coil
-        yield self.item("line", g.Cylinder(0.13 * c, 1.0, sides=12), "wrench")
+        yield self.item_on_line("line", g.Cylinder(0.13 * c, 1.0, sides=12), "wrench")
         head = g.Cone(0.55 * c, 1.1 * c)
-        yield self.item("head_a", head, "wrench", (0.5, -0.85 * c))
-        turned = placement(along((0.0, 0.0, -1.0)))
-        yield self.item("head_b", g.Compound((g.Placed(head, turned),)), "wrench", (0.5, 0.85 * c))
+        yield self.item_on_line("head_a", head, "wrench", (0.5, -0.85 * c))
+        turned = to_placement(frame_along((0.0, 0.0, -1.0)))
+        yield self.item_on_line("head_b", g.Compound((g.PlacedShape(head, turned),)), "wrench", (0.5, 0.85 * c))
 
-    def masses(self) -> Iterator[Item]:
+    def mass_items(self) -> Iterator[Item]:
         """Yield the point masses on the line."""
         for i, mass in enumerate(self.force.masses):
             place = number(mass.place, self.skeleton.values)
             at = {"fraction": (place, 0.0), "from_a": (0.0, place), "from_b": (1.0, -place)}[mass.at]
-            yield self.item(f"mass{i}", g.Sphere(0.9 * self.skeleton.glyph), "joint", at)
+            yield self.item_on_line(f"mass{i}", g.Sphere(0.9 * self.skeleton.glyph_size), "joint", at)
 
-    def law(self) -> Iterator[Item]:
-        """Yield the items for the element's stiffness, damping and further force law."""
+    def force_law_items(self) -> Iterator[Item]:
+        """Yield the items for the stiffness, the damping and any further force law of the element."""
         force, c = self.force, self.coil
         stiff, damped = force.stiffness != 0.0, force.damping != 0.0
         if stiff and damped:
             share = 0.12
-            yield self.spring(share, 1.0 - share, -1.15 * c, 0.03)
-            yield from self.damper(share, 1.0 - share, 1.15 * c)
-            yield from self.brackets(share, 1.7 * c)
+            yield self.spring_item(share, 1.0 - share, -1.15 * c, 0.03)
+            yield from self.damper_items(share, 1.0 - share, 1.15 * c)
+            yield from self.bracket_items(share, 1.7 * c)
         elif stiff:
-            yield self.spring()
+            yield self.spring_item()
         elif damped:
-            yield from self.damper()
+            yield from self.damper_items()
         else:
-            yield from self.actuator()
+            yield from self.actuator_items()
 
 
-class SlideLine(Line):
-    """Line next to a slide, from a point behind one frame to the other frame, so that it has its design length at
-    coordinate 0."""
+class OffsetSlideLine(ElementLine):
+    """Line next to a prismatic joint, from a point behind one frame to the other frame, so that it has its design
+    length at coordinate 0."""
 
     def __init__(self, skeleton: Skeleton, force: Force, joint: Joint, axis: Array) -> None:
         self.skeleton, self.force = skeleton, force
-        r, frame = skeleton.glyph, along(axis)
+        r, frame = skeleton.glyph_size, frame_along(axis)
         limit = joint.limits[0].lower if joint.info.is_slider() and joint.limits else None
         reach = [0.0 if x is None else abs(number(x, skeleton.values)) for x in (limit, force.rest)]
         self.length = max(1.5 * SHORTEST * r, max(reach) + 0.5 * SHORTEST * r)
         self.coil = min(0.75 * r, 0.16 * self.length)
-        (body, pose), (other, end) = skeleton.side(joint, "a"), skeleton.side(joint, "b")
-        self.begin = body, pose @ frame @ shifted(BESIDE * r, 0.0, -self.length)
-        self.end = other, end @ frame @ shifted(BESIDE * r, 0.0, 0.0)
+        (body, pose), (other, end) = skeleton.joint_frame(joint, "a"), skeleton.joint_frame(joint, "b")
+        self.begin = body, pose @ frame @ translation(BESIDE * r, 0.0, -self.length)
+        self.end = other, end @ frame @ translation(BESIDE * r, 0.0, 0.0)
 
 
-def stretched_between(skeleton: Skeleton, a: str, b: str) -> tuple[str, Array, Span]:
+def span_between(skeleton: Skeleton, a: str, b: str) -> tuple[str, Array, Span]:
     """Return frame, pose and span of a line between two named points."""
-    body, pose = skeleton.anchor(a or WORLD)
-    other, end = skeleton.anchor(b or WORLD)
-    return body, matrix(placement(pose)), Span(other, placement(end))
+    body, pose = skeleton.find_anchor(a or WORLD)
+    other, end = skeleton.find_anchor(b or WORLD)
+    return body, to_matrix(to_placement(pose)), Span(other, to_placement(end))
 
 
-def law_icon(force: Force) -> str:
-    """Return the icon name of a force by the terms of its law."""
+def force_law_icon(force: Force) -> str:
+    """Return the name of a force's icon, which depends on the terms of its law."""
     spring, damper = force.stiffness != 0.0, force.damping != 0.0
     if spring and damper:
         return "spring_damper"
     return "spring" if spring else "damper" if damper else "line_force"
 
 
-def around(skeleton: Skeleton, force: Force, body: str, pose: Array, axis: Array, slides: bool = False) -> Item:
-    """Return a spiral spring around an axis (a ring for a damper; for a formula alone a bent arrow, on a slide a
-    straight one)."""
-    r = skeleton.glyph
+def spring_about_axis(
+    skeleton: Skeleton, force: Force, body: str, pose: Array, axis: Array, slides: bool = False
+) -> Item:
+    """Return a spiral spring about an axis; a ring for a damper; for a mere formula a bent arrow, or a straight arrow
+    at a prismatic joint."""
+    r = skeleton.glyph_size
     form: g.Geometry
     if force.stiffness != 0.0:
         form, colour = g.Spiral(1.15 * r, 1.9 * r, 0.1 * r, 2.75), "spring"
     elif force.damping != 0.0:
         form, colour = g.Tube(1.12 * r, 1.5 * r, 0.7 * r), "damper"
     else:
-        form, colour = g.Arrow(4.0 * r, 0.2 * r, 0.55 * r, 1.5 * r) if slides else bent_arrow(1.6 * r), "wrench"
-    placed = pose @ along(axis) @ shifted(0.0, 0.0, 1.35 * r)
-    return Item(f"force/{force.name}/about", ("forces", force.name), body, form, "force", colour, placement(placed))
+        form, colour = (
+            g.Arrow(4.0 * r, 0.2 * r, 0.55 * r, 1.5 * r) if slides else bent_arrow_geometry(1.6 * r),
+            "wrench",
+        )
+    placed = pose @ frame_along(axis) @ translation(0.0, 0.0, 1.35 * r)
+    return Item(f"force/{force.name}/about", ("forces", force.name), body, form, "force", colour, to_placement(placed))
 
 
-def bent_arrow(radius: float) -> g.Geometry:
+def bent_arrow_geometry(radius: float) -> g.Geometry:
     """Return an arrow along three quarters of a circle about z, right-handed."""
     tube, end = 0.1 * radius, 1.45 * pi
     tip = np.array([np.cos(end), np.sin(end), 0.0]) * radius
-    head = along((-np.sin(end), np.cos(end), 0.0), tip) @ shifted(0.0, 0.0, 0.16 * radius)
+    head = frame_along((-np.sin(end), np.cos(end), 0.0), tip) @ translation(0.0, 0.0, 0.16 * radius)
     return g.Compound(
         (
-            g.Placed(g.Arc(radius, tube, 0.0, end)),
-            g.Placed(g.Cone(0.28 * radius, 0.5 * radius), placement(head)),
+            g.PlacedShape(g.Arc(radius, tube, 0.0, end)),
+            g.PlacedShape(g.Cone(0.28 * radius, 0.5 * radius), to_placement(head)),
         )
     )
 
 
-def mark(ref: Ref, form: g.Geometry, colour: Colour, place: Place | None) -> Iterator[Item]:
-    """Yield a form at a place; nothing without a place."""
-    if place is not None:
-        frame, pose, until = place
-        yield Item(f"mark/{ref[0]}/{ref[1]}", ref, frame, form, "mark", colour, placement(pose), until=until)
+def mark_item(ref: Ref, form: g.Geometry, colour: Colour, position: Place | None) -> Iterator[Item]:
+    """Yield an item at a position; nothing if the position is None."""
+    if position is not None:
+        frame, pose, until = position
+        yield Item(f"mark/{ref[0]}/{ref[1]}", ref, frame, form, "mark", colour, to_placement(pose), until=until)
 
 
-def at_sensor(skeleton: Skeleton, name: str) -> Place | None:
-    """Return the midpoint of the line measured by a sensor, or its axis."""
+def sensor_position(skeleton: Skeleton, name: str) -> Place | None:
+    """Return the midpoint of the line that a sensor measures, or its axis."""
     sensor: Sensor | None = next((s for s in skeleton.model.sensors if s.name == name), None)
     if sensor is None:
         return None
-    frame, pose, until = stretched_between(skeleton, sensor.a, sensor.b)
+    frame, pose, until = span_between(skeleton, sensor.a, sensor.b)
     if sensor.info.turns:
-        axis = unit([number(x, skeleton.values) for x in sensor.axis])
-        body, end = skeleton.anchor(sensor.b)
-        return body, end @ along(axis) @ shifted(0.0, 0.0, 2.6 * skeleton.glyph), None
+        axis = unit_vector([number(x, skeleton.values) for x in sensor.axis])
+        body, end = skeleton.find_anchor(sensor.b)
+        return body, end @ frame_along(axis) @ translation(0.0, 0.0, 2.6 * skeleton.glyph_size), None
     return frame, pose, replace(until, at=(0.62, 0.0))
 
 
-def padlock(r: float) -> g.Geometry:
-    """Return an upright padlock along z."""
-    shackle = placement(along((0.0, 1.0, 0.0), (0.0, 0.0, 0.45 * r)))
+def padlock_geometry(r: float) -> g.Geometry:
+    """Return an upright padlock."""
+    shackle = to_placement(frame_along((0.0, 1.0, 0.0), (0.0, 0.0, 0.45 * r)))
     return g.Compound(
         (
-            g.Placed(g.Box((1.3 * r, 0.6 * r, 1.0 * r), 0.1 * r)),
-            g.Placed(g.Arc(0.42 * r, 0.1 * r, 0.0, 2.0 * np.pi), shackle),
-            g.Placed(g.Cylinder(0.16 * r, 0.7 * r, sides=16), placement(along((0.0, 1.0, 0.0)))),
+            g.PlacedShape(g.Box((1.3 * r, 0.6 * r, 1.0 * r), 0.1 * r)),
+            g.PlacedShape(g.Arc(0.42 * r, 0.1 * r, 0.0, 2.0 * np.pi), shackle),
+            g.PlacedShape(g.Cylinder(0.16 * r, 0.7 * r, sides=16), to_placement(frame_along((0.0, 1.0, 0.0)))),
         )
     )

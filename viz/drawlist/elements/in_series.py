@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.model import Force
-from viz.drawlist.elements.element_look import Line, Look
+from viz.drawlist.elements.element_look import ElementLine, ElementLook
 from viz.drawlist.item import Item
 from viz.drawlist.skeleton import Skeleton
 
 
-def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
-    """Yield spring and damper, each on half of the line."""
-    line = Line(skeleton, force, force.a, force.b)
-    yield line.spring(0.0, 0.5)
-    yield from line.damper(0.5, 1.0)
+def series_element_items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
+    """Yield the spring and the damper, each on half of the line."""
+    line = ElementLine(skeleton, force, force.a, force.b)
+    yield line.spring_item(0.0, 0.5)
+    yield from line.damper_items(0.5, 1.0)
 
 
-LOOK = Look(items, "series", of=("forces", "series"))
+LOOK = ElementLook(series_element_items, "series", of=("forces", "series"))

@@ -7,29 +7,29 @@ from dataclasses import replace
 
 from core.model import WORLD, Constraint
 from viz.drawlist import geometry as g
-from viz.drawlist.elements.element_look import Look, stretched_between
+from viz.drawlist.elements.element_look import ElementLook, span_between
 from viz.drawlist.item import Item, Span
 from viz.drawlist.skeleton import Skeleton
 from viz.look import Colour
-from viz.placement import Array, placement
+from viz.placement import Array, to_placement
 
 
-def items(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
+def rod_items(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
     """Yield the bar with a ball at each end."""
-    yield from bar(skeleton, constraint)
-    pose = stretched_between(skeleton, constraint.a, constraint.b)[1]
-    yield part_of(skeleton, constraint, "ball_a", g.Sphere(0.62 * skeleton.glyph), "joint", pose)
+    yield from bar_items(skeleton, constraint)
+    pose = span_between(skeleton, constraint.a, constraint.b)[1]
+    yield rod_part(skeleton, constraint, "ball_a", g.Sphere(0.62 * skeleton.glyph_size), "joint", pose)
 
 
-def bar(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
-    """Yield the bar, and the ball at b."""
-    r, (_, pose, until) = skeleton.glyph, stretched_between(skeleton, constraint.a, constraint.b)
-    yield part_of(skeleton, constraint, "bar", g.Cylinder(0.3 * r, 1.0, sides=24), "rod", pose, until)
+def bar_items(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
+    """Yield the bar and the ball at end b."""
+    r, (_, pose, until) = skeleton.glyph_size, span_between(skeleton, constraint.a, constraint.b)
+    yield rod_part(skeleton, constraint, "bar", g.Cylinder(0.3 * r, 1.0, sides=24), "rod", pose, until)
     end = replace(until, at=(1.0, 0.0))
-    yield part_of(skeleton, constraint, "ball_b", g.Sphere(0.62 * r), "joint", pose, end)
+    yield rod_part(skeleton, constraint, "ball_b", g.Sphere(0.62 * r), "joint", pose, end)
 
 
-def part_of(
+def rod_part(
     skeleton: Skeleton,
     constraint: Constraint,
     part: str,
@@ -38,10 +38,10 @@ def part_of(
     pose: Array,
     until: Span | None = None,
 ) -> Item:
-    """Return a part of a rod, attached to the frame of a."""
-    frame = skeleton.anchor(constraint.a or WORLD)[0]
+    """Return a part of a rod, attached to the frame of end a."""
+    frame = skeleton.find_anchor(constraint.a or WORLD)[0]
     ref = "constraints", constraint.name
-    return Item(f"rod/{constraint.name}/{part}", ref, frame, form, "link", colour, placement(pose), until=until)
+    return Item(f"rod/{constraint.name}/{part}", ref, frame, form, "link", colour, to_placement(pose), until=until)
 
 
-LOOK = Look(items, "rod", of=("constraints", "rod"))
+LOOK = ElementLook(rod_items, "rod", of=("constraints", "rod"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.joints import Fixed, JointKind
 from viz.drawlist import geometry as g
-from viz.drawlist.joint_look import Facts, Handle, JointLook, Piece
+from viz.drawlist.joint_look import GlyphParameters, GlyphPiece, Handle, JointLook
 from viz.placement import Array
 
 
@@ -13,10 +13,10 @@ class FixedLook(JointLook):
 
     of = Fixed
 
-    def pieces(self, facts: Facts) -> tuple[Piece, ...]:
-        return (Piece("block", "a", g.Box((1.3 * facts.r,) * 3, 0.15 * facts.r)),)
+    def pieces(self, facts: GlyphParameters) -> tuple[GlyphPiece, ...]:
+        return (GlyphPiece("block", "a", g.Box((1.3 * facts.r,) * 3, 0.15 * facts.r)),)
 
-    def depth_below(self, facts: Facts, upright: float) -> float:
+    def depth_below(self, facts: GlyphParameters, upright: float) -> float:
         return 0.0
 
     def handles(self, joint: str, law: JointKind, R_ac: Array) -> list[Handle]:

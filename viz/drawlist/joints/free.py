@@ -6,7 +6,7 @@ import numpy as np
 
 from core.joints import Free, JointKind
 from viz.drawlist import geometry as g
-from viz.drawlist.joint_look import Facts, Handle, JointLook, Part, Piece, free_turns
+from viz.drawlist.joint_look import GlyphParameters, GlyphPiece, Handle, HandlePart, JointLook, quaternion_rings
 from viz.placement import Array
 
 
@@ -16,11 +16,12 @@ class FreeLook(JointLook):
     of = Free
     stands_on_ground = False
 
-    def pieces(self, facts: Facts) -> tuple[Piece, ...]:
-        return (Piece("triad", "b", g.Triad(2.4 * facts.r)),)
+    def pieces(self, facts: GlyphParameters) -> tuple[GlyphPiece, ...]:
+        return (GlyphPiece("triad", "b", g.Triad(2.4 * facts.r)),)
 
     def handles(self, joint: str, law: JointKind, R_ac: Array) -> list[Handle]:
         slides = [
-            Handle(Part(joint, "slide", i, 3 + i), "a", np.eye(3)[i], np.eye(3)[i - 1], "b", "xyz"[i]) for i in range(3)
+            Handle(HandlePart(joint, "slide", i, 3 + i), "a", np.eye(3)[i], np.eye(3)[i - 1], "b", "xyz"[i])
+            for i in range(3)
         ]
-        return slides + free_turns(joint)
+        return slides + quaternion_rings(joint)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from core.joints import JointKind, Spherical
 from viz.drawlist import geometry as g
-from viz.drawlist.joint_look import Facts, Handle, JointLook, Piece, free_turns
-from viz.placement import Array, placement, shifted
+from viz.drawlist.joint_look import GlyphParameters, GlyphPiece, Handle, JointLook, quaternion_rings
+from viz.placement import Array, to_placement, translation
 
 
 class SphericalLook(JointLook):
@@ -13,15 +13,15 @@ class SphericalLook(JointLook):
 
     of = Spherical
 
-    def pieces(self, facts: Facts) -> tuple[Piece, ...]:
+    def pieces(self, facts: GlyphParameters) -> tuple[GlyphPiece, ...]:
         r = facts.r
         cup = g.Compound(
             (
-                g.Placed(g.Arc(1.02 * r, 0.16 * r), placement(shifted(0, 0, -0.45 * r))),
-                g.Placed(g.Cone(1.05 * r, 0.5 * r, 0.95 * r), placement(shifted(0, 0, -0.72 * r))),
+                g.PlacedShape(g.Arc(1.02 * r, 0.16 * r), to_placement(translation(0, 0, -0.45 * r))),
+                g.PlacedShape(g.Cone(1.05 * r, 0.5 * r, 0.95 * r), to_placement(translation(0, 0, -0.72 * r))),
             )
         )
-        return (Piece("cup", "a", cup), Piece("ball", "b", g.Sphere(1.08 * r), colour="rod"))
+        return (GlyphPiece("cup", "a", cup), GlyphPiece("ball", "b", g.Sphere(1.08 * r), colour="rod"))
 
     def handles(self, joint: str, law: JointKind, R_ac: Array) -> list[Handle]:
-        return free_turns(joint)
+        return quaternion_rings(joint)

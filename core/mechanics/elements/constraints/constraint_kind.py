@@ -20,7 +20,7 @@ class Distance(NamedTuple):
     a: str
     b: str
     length: tuple[tuple[Value, str], ...]
-    """Values whose sum is the length, each with its place in the document."""
+    """Values whose sum is the length, each with its location in the document."""
 
 
 class Ratio(NamedTuple):
@@ -43,29 +43,30 @@ class ConstraintElement(KinematicConstraint, ConstraintKind):
         """Read a constraint of the document. Raises ModelError."""
 
     @classmethod
-    def elementary(cls, constraint: Constraint, model: Model) -> Distance | Ratio | None:
+    def closure_equivalent(cls, constraint: Constraint, model: Model) -> Distance | Ratio | None:
         """Return the equivalent for analytic loop closure; None: the constraint is solved by iteration."""
         return None
 
 
-def side_of(machine: Resolver, a: str, b: str) -> Side:
-    """Return the side between two frames, with places of its own, so that each can be displaced separately."""
-    return Side(machine.place(a), machine.place(b), (a or WORLD, b or WORLD))
+def build_side(machine: Resolver, a: str, b: str) -> Side:
+    """Return the pair of frames a and b as a `Side` with frames of its own, so that each can be displaced
+    separately."""
+    return Side(machine.link_frame(a), machine.link_frame(b), (a or WORLD, b or WORLD))
 
 
-def sides_of(machine: Resolver, sensor: str) -> tuple[Side, ...]:
-    """Return the sides of a sensor and of those that are subtracted from it."""
+def sensor_sides(machine: Resolver, sensor: str) -> tuple[Side, ...]:
+    """Return the sides of a sensor and of the sensors subtracted from it."""
     table = {each.name: each for each in machine.model.sensors}
     sides = []
     for _ in machine.sensors[sensor].shares:
-        sides.append(side_of(machine, table[sensor].a, table[sensor].b))
+        sides.append(build_side(machine, table[sensor].a, table[sensor].b))
         sensor = table[sensor].minus
     return tuple(sides)
 
 
-def geometric(machine: Resolver, name: str, where: str) -> Sensor:
-    """Return a sensor whose value can be prescribed. Raises ModelError for others."""
-    if not machine.model.find("sensors", name).info.geometric:
+def find_prescribable_sensor(machine: Resolver, name: str, where: str) -> Sensor:
+    """Return a sensor whose value can be prescribed. Raises ModelError for other sensors."""
+    if not machine.model.find("sensors", name).info.is_geometric:
         raise ModelError(
             f"'{name}' does not measure a position or orientation, so its value cannot be prescribed.",
             where=where,

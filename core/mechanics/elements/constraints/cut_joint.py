@@ -14,7 +14,7 @@ from core.numerics.spatial.scalar import Scalar
 
 @dataclass(frozen=True)
 class CutJoint(KinematicConstraint):
-    """Cut joint: a joint without coordinates, because the tree is cut there."""
+    """Cut joint: a joint without coordinates of its own, because the spanning tree is cut there."""
 
     relative = True
     law: Any
@@ -25,13 +25,14 @@ class CutJoint(KinematicConstraint):
     def read(cls, name: str, machine: Resolver) -> CutJoint:
         """Read the joint of a name."""
         law, a, b = machine.machine.laws[name]
-        joint = machine.machine.member(name)
+        joint = machine.machine.find_joint(name)
         rows = tuple(Row("joints", name, str(k + 1)) for k in range(joint.info.constraints))
         return cls(law, Side(a, b, (joint.parent, joint.child), name), rows)
 
     @property
-    def alike(self) -> Hashable:
-        """Return the kind of joint and its parameters, if these are numbers."""
+    def sharing_key(self) -> Hashable:
+        """Return the kind of the joint with its parameters if these are numbers, as a key for joints with equal
+        equations."""
         numbers = tuple(getattr(self.law, field.name) for field in fields(self.law))
         plain = all(isinstance(x, float | int | str) for x in numbers)
         return (type(self.law), numbers) if plain else None

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from core.mechanics.elements.constraints.constraint_kind import ConstraintElement, side_of
+from core.mechanics.elements.constraints.constraint_kind import ConstraintElement, build_side
 from core.mechanics.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
 from core.mechanics.elements.resolver import Resolver
-from core.mechanics.elements.symbol_trial import numbers_of, symbols, tried
+from core.mechanics.elements.symbol_trial import check_member, named_symbols, read_numbers
 from core.model import Constraint
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.rotation import Rotation
@@ -53,17 +53,20 @@ class FrameConstraint(ConstraintElement):
     @classmethod
     def read(cls, constraint: Constraint, machine: Resolver) -> FrameConstraint:
         """Read a constraint of the document. Raises ModelError."""
-        given = numbers_of(constraint, f"constraint '{constraint.name}'", machine.numbers)
+        given = read_numbers(constraint, f"constraint '{constraint.name}'", machine.numbers)
         rows = tuple(Row("constraints", constraint.name, word) for word in cls.components)
-        return cls(side_of(machine, constraint.a, constraint.b), given, rows)
+        return cls(build_side(machine, constraint.a, constraint.b), given, rows)
 
     @classmethod
     def check(cls) -> None:
         """Check the kind, including an evaluation of its functions with symbols."""
         super().check()
-        rows = [Vector3(*symbols(*(f"r{row}{column}" for column in "xyz"))) for row in "xyz"]
-        X_ab, numbers = Pose(Rotation(*rows), Vector3(*symbols(*"xyz"))), symbols(*(each.name for each in cls.numbers))
-        tried(cls, "value", len(cls.components), X_ab, numbers)
+        rows = [Vector3(*named_symbols(*(f"r{row}{column}" for column in "xyz"))) for row in "xyz"]
+        X_ab, numbers = (
+            Pose(Rotation(*rows), Vector3(*named_symbols(*"xyz"))),
+            named_symbols(*(each.name for each in cls.numbers)),
+        )
+        check_member(cls, "value", len(cls.components), X_ab, numbers)
 
     @property
     def sides(self) -> tuple[Side, ...]:

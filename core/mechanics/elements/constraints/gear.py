@@ -9,8 +9,8 @@ from core.mechanics.elements.constraints.joint_coordinate import Coordinate
 from core.mechanics.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
 from core.mechanics.elements.resolver import Resolver
 from core.model import Constraint, Model
-from core.model.constraints import meshing_positions
-from core.numerics.spatial.rotation import wrapped_angle
+from core.model.constraints import count_meshing_positions
+from core.numerics.spatial.rotation import wrap_angle
 from core.numerics.spatial.scalar import Scalar, is_zero, minus, over, plus, times
 
 
@@ -37,7 +37,9 @@ class Gear(ConstraintElement):
         """Read a gear of the document. Raises ModelError."""
         where = f"constraint '{constraint.name}'"
         joint, leader = (
-            Coordinate.read(machine.single(getattr(constraint, field), f"{where}, {field}"), 0, machine)
+            Coordinate.read(
+                machine.single_coordinate_joint(getattr(constraint, field), f"{where}, {field}"), 0, machine
+            )
             for field in ("joint", "leader")
         )
         ratio, offset = (
@@ -46,7 +48,7 @@ class Gear(ConstraintElement):
         return cls(joint, leader, ratio, offset, (Row("constraints", constraint.name, ""),))
 
     @classmethod
-    def elementary(cls, constraint: Constraint, model: Model) -> Ratio:
+    def closure_equivalent(cls, constraint: Constraint, model: Model) -> Ratio:
         """Return the gear's ratio."""
         return Ratio(constraint.name, constraint.joint, constraint.leader, constraint.ratio, constraint.offset)
 
@@ -56,15 +58,17 @@ class Gear(ConstraintElement):
         return (*self.joint.sides, *self.leader.sides)
 
     def values(self, state: ConstraintState) -> list[Scalar]:
-        """Return the residual. A measured angle is known up to whole turns, and so the residual up to the corresponding
-        multiples."""
+        """Return the residual. Where an angle is measured and so known only up to whole turns, the residual is known up
+        to the corresponding multiples."""
         led = plus(times(self.ratio, self.leader.value(state)), self.offset)
         gap = minus(self.joint.value(state), led)
         if self.joint.turns and self.leader.turns and isinstance(self.ratio, int | float):
-            places = meshing_positions(self.ratio) or 1  # turns of either change the gap by multiples of 2π/places
-            return [over(wrapped_angle(times(float(places), gap)), float(places))]
+            places = (
+                count_meshing_positions(self.ratio) or 1
+            )  # turns of either change the gap by multiples of 2π/places
+            return [over(wrap_angle(times(float(places), gap)), float(places))]
         if self.joint.turns:
-            return [wrapped_angle(gap)]
+            return [wrap_angle(gap)]
         if self.leader.turns and not is_zero(self.ratio):
-            return [times(self.ratio, wrapped_angle(over(gap, self.ratio)))]
+            return [times(self.ratio, wrap_angle(over(gap, self.ratio)))]
         return [gap]

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.errors import ModelError
-from core.mechanics.elements.constraints.constraint_kind import ConstraintElement, Distance, geometric, sides_of
+from core.mechanics.elements.constraints.constraint_kind import (
+    ConstraintElement,
+    Distance,
+    find_prescribable_sensor,
+    sensor_sides,
+)
 from core.mechanics.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
 from core.mechanics.elements.constraints.sensor_residuals import sensor_residual
 from core.mechanics.elements.resolver import Resolver
@@ -16,8 +21,8 @@ from core.numerics.spatial.scalar import Scalar, is_zero
 
 @dataclass(frozen=True)
 class Hold(ConstraintElement):
-    """Constraint of all components of a sensor. Orientations are compared as rotations, so that the rows stay minimal
-    and regular up to half a turn."""
+    """Constraint of all components of a sensor. Orientations are compared as rotations, so that the number of rows
+    stays minimal and the rows stay regular up to half a turn."""
 
     name, title, short_title = "hold", "Hold a sensor at a value", "hold a sensor"
     help = "Each component of the sensor keeps the value."
@@ -33,7 +38,7 @@ class Hold(ConstraintElement):
     def read(cls, constraint: Constraint, machine: Resolver) -> Hold:
         """Read a constraint of the document. Raises ModelError."""
         where = f"constraint '{constraint.name}'"
-        sensor = geometric(machine, constraint.sensor, f"{where}, sensor")
+        sensor = find_prescribable_sensor(machine, constraint.sensor, f"{where}, sensor")
         value = machine.numbers.scalar(constraint.value, f"{where}, value")
         if not sensor.info.smooth_at_zero and len(sensor.shares) == 1 and (is_zero(value) and is_zero(sensor.offset)):
             raise ModelError(
@@ -43,10 +48,10 @@ class Hold(ConstraintElement):
             )
         components = machine.model.find("sensors", constraint.sensor).info.components
         rows = tuple(Row("constraints", constraint.name, suffix) for suffix in components)
-        return cls(sensor, value, sides_of(machine, constraint.sensor), rows)
+        return cls(sensor, value, sensor_sides(machine, constraint.sensor), rows)
 
     @classmethod
-    def elementary(cls, constraint: Constraint, model: Model) -> Distance | None:
+    def closure_equivalent(cls, constraint: Constraint, model: Model) -> Distance | None:
         """Return the equivalent rod of a constant distance; None for other sensors."""
         sensor = model.find("sensors", constraint.sensor)
         if not sensor.info.rod or sensor.minus:

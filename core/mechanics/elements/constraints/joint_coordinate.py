@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from core.joints.kind import coordinates_of
+from core.joints.kind import measure_joint_coordinates
 from core.later import dataclass
 from core.mechanics.elements.constraints.kinematic_constraint import (
     POSITION,
@@ -51,7 +51,7 @@ class Coordinate:
         """Return the value of the coordinate."""
         if self.side is None:
             return state.kinematics.coordinates[self.link][self.k]  # type: ignore[index]
-        return coordinates_of(*state.frames(self.side), self.law, None).values[self.k]
+        return measure_joint_coordinates(*state.frames(self.side), self.law, None).values[self.k]
 
 
 OF_CLUTCH = -1
@@ -60,7 +60,7 @@ OF_CLUTCH = -1
 
 @dataclass(frozen=True)
 class RowCoordinate(KinematicConstraint):
-    """Coordinate along which forces act, and whose rate is not a speed of the tree: measured in a cut joint, or Σ
+    """Coordinate along which forces act although its rate is not a speed of the tree: measured in a cut joint, or Σ
     factor · coordinate of a clutch."""
 
     owner: str
@@ -96,7 +96,7 @@ class RowCoordinate(KinematicConstraint):
         """Return the speed that a motion [ω; v] of b relative to a produces, at b's origin in the axes of all
         frames."""
         part = self.parts[0][1]
-        wrench = coordinates_of(*state.frames(self.sides[0]), part.law, None).wrenches[self.k]
+        wrench = measure_joint_coordinates(*state.frames(self.sides[0]), part.law, None).wrenches[self.k]
         return Motion(Vector3(*motion[:3]), Vector3(*motion[3:])).dot(wrench)
 
     def speeds(self, state: ConstraintState, v: Sequence[Scalar], rates: Rates) -> list[Scalar] | None:
@@ -113,11 +113,11 @@ class RowCoordinate(KinematicConstraint):
         return [Motion(turning, Vector3(*flat[9:])).dot(wrench)]
 
 
-def row_coordinates(machine: Resolver) -> tuple[RowCoordinate, ...]:
+def find_row_coordinates(machine: Resolver) -> tuple[RowCoordinate, ...]:
     """Return the coordinates of all cut joints (speeds where joints have a quaternion), then those of clutches."""
-    cuts = (machine.machine.member(name) for name in machine.machine.laws)
+    cuts = (machine.machine.find_joint(name) for name in machine.machine.laws)
     of_joints = (row for joint in cuts for row in _coordinates_of_joint(joint, machine))
-    clutches = (_slip_coordinate(force, machine) for force in machine.model.forces if force.is_clutch)
+    clutches = (build_slip_coordinate(force, machine) for force in machine.model.forces if force.is_clutch)
     return (*of_joints, *clutches)
 
 
@@ -128,9 +128,11 @@ def _coordinates_of_joint(joint: Joint, machine: Resolver) -> Iterator[RowCoordi
         yield RowCoordinate(joint.name, k, ((1.0, Coordinate.read(joint, k, machine)),), (row,), by_speeds)
 
 
-def _slip_coordinate(force: Force, machine: Resolver) -> RowCoordinate:
+def build_slip_coordinate(force: Force, machine: Resolver) -> RowCoordinate:
     """Return the slip q_joint − ratio · q_leader of a clutch."""
-    joint, leader = (Coordinate.read(machine.machine.member(name), 0, machine) for name in (force.joint, force.leader))
+    joint, leader = (
+        Coordinate.read(machine.machine.find_joint(name), 0, machine) for name in (force.joint, force.leader)
+    )
     ratio = machine.numbers.scalar(force.ratio, f"force '{force.name}', ratio")
     return RowCoordinate(
         force.name, OF_CLUTCH, ((1.0, joint), (negated(ratio), leader)), (Row("forces", force.name, ""),)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.tree import Place
+from core.mechanics.tree import LinkFrame
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.rotation import small as small_rotation
 from core.numerics.spatial.scalar import Scalar
@@ -51,8 +51,8 @@ STILL = Target()
 class Side(NamedTuple):
     """Pair of frames between which a row exerts a wrench."""
 
-    a: Place
-    b: Place
+    a: LinkFrame
+    b: LinkFrame
     names: tuple[str, str]
     """Names of the bodies or frames, or the world, that carry the two frames."""
     joint: str = ""
@@ -85,9 +85,9 @@ class KinematicConstraint(ABC):
     """True if s depends only on the relative pose of the side's two frames."""
 
     @property
-    def alike(self) -> Hashable:
-        """Return a key that is equal for constraints whose rows depend on the poses of their frames in the same way;
-        None: unknown."""
+    def sharing_key(self) -> Hashable:
+        """Return a key that is equal for constraints whose rows depend in the same way on the poses of their frames;
+        None if that is unknown."""
         return None
 
     @property
@@ -98,7 +98,7 @@ class KinematicConstraint(ABC):
 
     @abstractmethod
     def values(self, state: ConstraintState) -> list[Scalar]:
-        """Return s(q) of each row; zero for rows of speeds."""
+        """Return s(q) of each row; zero for rows that constrain speeds only."""
 
     def targets(self, t: Sequence[Scalar]) -> list[Target]:
         """Return f(t) of each row; zero by default."""

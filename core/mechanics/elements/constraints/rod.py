@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.mechanics.elements.constraints.constraint_kind import ConstraintElement, Distance, side_of
+from core.mechanics.elements.constraints.constraint_kind import ConstraintElement, Distance, build_side
 from core.mechanics.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
 from core.mechanics.elements.resolver import Resolver
 from core.model import Constraint, Model
@@ -31,11 +31,11 @@ class Rod(ConstraintElement):
     def read(cls, constraint: Constraint, machine: Resolver) -> Rod:
         """Read a rod of the document. Raises ModelError."""
         length = machine.numbers.scalar(constraint.length, f"constraint '{constraint.name}', length")
-        side = side_of(machine, constraint.a, constraint.b)
+        side = build_side(machine, constraint.a, constraint.b)
         return cls(side, length, (Row("constraints", constraint.name, ""),))
 
     @classmethod
-    def elementary(cls, constraint: Constraint, model: Model) -> Distance:
+    def closure_equivalent(cls, constraint: Constraint, model: Model) -> Distance:
         """Return the rod's length and end points."""
         length = constraint.length, f"constraint '{constraint.name}', length"
         return Distance(constraint.name, constraint.a, constraint.b, (length,))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from core.mechanics.elements.constraints.kinematic_constraint import ConstraintState, Side
 from core.mechanics.elements.sensors import Sensor
 from core.numerics.spatial.rotation import IDENTITY as NO_ROTATION
-from core.numerics.spatial.rotation import Rotation, about, axial, wrapped_angle
+from core.numerics.spatial.rotation import Rotation, about, twice_axial_vector, wrap_angle
 from core.numerics.spatial.scalar import Scalar, is_zero, minus, over, plus, sqrt, times
 from core.numerics.spatial.vector import Vector3
 
@@ -17,7 +17,7 @@ def sensor_residual(sensor: Sensor, sides: Sequence[Side], value: Scalar, state:
     if sensor.info.rotation:
         return _rotation_residual(sensor, sides, value, state)
     result = components_minus_value(sensor, sides, value, state)
-    return [wrapped_angle(x) for x in result] if sensor.info.turns else result
+    return [wrap_angle(x) for x in result] if sensor.info.turns else result
 
 
 def components_minus_value(
@@ -43,7 +43,7 @@ def _rotation_residual(sensor: Sensor, sides: Sequence[Side], value: Scalar, sta
         other = other @ _rotation_by_equal_components(wanted)
     R = other.transposed() @ own
     trace = plus(plus(plus(1.0, R.x.x), R.y.y), R.z.z)  # 4 cos²(φ/2)
-    rows = [over(component, sqrt(plus(trace, 1e-12))) for component in axial(R)]
+    rows = [over(component, sqrt(plus(trace, 1e-12))) for component in twice_axial_vector(R)]
     return (
         rows
         if sensor.count == len(rows)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.errors import ModelError
 from core.mechanics.elements.constraints.joint_coordinate import Coordinate
 from core.mechanics.elements.constraints.kinematic_constraint import POSITION, ConstraintState, Rates, Row, Side
-from core.mechanics.elements.drivers.driver_kind import DriverElement, Motion, component_of
+from core.mechanics.elements.drivers.driver_kind import DriverElement, TimeFunction, component_index
 from core.mechanics.elements.resolver import Resolver
 from core.model import Driver, Joint
 from core.model.constraints import MOTIONS
@@ -21,25 +21,25 @@ class DrivenJoint(DriverElement):
 
     name = "joint"
     coordinate: Coordinate
-    motion: Motion
+    motion: TimeFunction
     rows: tuple[Row, ...]
 
     @classmethod
-    def read(cls, driver: Driver, motion: Motion, machine: Resolver) -> DriverElement:
+    def read(cls, driver: Driver, function: TimeFunction, machine: Resolver) -> DriverElement:
         """Read a driver of the document; for joints with a quaternion speeds can be driven as well."""
         where, level = f"driver '{driver.name}'", MOTIONS.index(driver.motion)
-        joint = machine.machine.member(driver.joint)
+        joint = machine.machine.find_joint(driver.joint)
         if joint.info.nq > joint.info.nv and driver.coordinate in joint.info.speeds:
-            link, k = _driven_speed(driver, joint, level, machine)
-            return DrivenSpeed(link, k, motion, (Row("drivers", driver.name, driver.coordinate, level),))
+            link, k = _find_driven_speed(driver, joint, level, machine)
+            return DrivenSpeed(link, k, function, (Row("drivers", driver.name, driver.coordinate, level),))
         words = tuple(word for word in joint.info.coordinates if word not in ("qx", "qy", "qz", "qw"))
         if not words:
             remedy = "Drive an orientation sensor" + (", or a speed." if joint.info.nv else ".")
             raise ModelError(
                 f"'{joint.name}' has no coordinate that can be driven.", where=f"{where}, joint", remedy=remedy
             )
-        k = component_of(words, driver.coordinate, joint.name, where)
-        return cls(Coordinate.read(joint, k, machine), motion, (Row("drivers", driver.name, words[k], level),))
+        k = component_index(words, driver.coordinate, joint.name, where)
+        return cls(Coordinate.read(joint, k, machine), function, (Row("drivers", driver.name, words[k], level),))
 
     @property
     def sides(self) -> tuple[Side, ...]:
@@ -63,13 +63,13 @@ class DrivenSpeed(DriverElement):
     name = "joint"
     link: int
     k: int
-    motion: Motion
+    motion: TimeFunction
     rows: tuple[Row, ...]
 
     @classmethod
-    def read(cls, driver: Driver, motion: Motion, machine: Resolver) -> DriverElement:
+    def read(cls, driver: Driver, function: TimeFunction, machine: Resolver) -> DriverElement:
         """Read a driver of the document; see `DrivenJoint`."""
-        return DrivenJoint.read(driver, motion, machine)
+        return DrivenJoint.read(driver, function, machine)
 
     @property
     def sides(self) -> tuple[Side, ...]:
@@ -85,7 +85,7 @@ class DrivenSpeed(DriverElement):
         return [v[state.kinematics.tree.links[self.link].first_v + self.k]]
 
 
-def _driven_speed(driver: Driver, joint: Joint, level: int, machine: Resolver) -> tuple[int, int]:
+def _find_driven_speed(driver: Driver, joint: Joint, level: int, machine: Resolver) -> tuple[int, int]:
     """Return (link, index) of the speed that a driver prescribes."""
     where = f"driver '{driver.name}'"
     if level == POSITION:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.mechanics.elements.constraints.constraint_kind import geometric, sides_of
+from core.mechanics.elements.constraints.constraint_kind import find_prescribable_sensor, sensor_sides
 from core.mechanics.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
 from core.mechanics.elements.constraints.sensor_residuals import components_minus_value
-from core.mechanics.elements.drivers.driver_kind import DriverElement, Motion, component_of
+from core.mechanics.elements.drivers.driver_kind import DriverElement, TimeFunction, component_index
 from core.mechanics.elements.resolver import Resolver
 from core.mechanics.elements.sensors import Sensor
 from core.model import Driver
@@ -22,20 +22,20 @@ class DrivenSensor(DriverElement):
     name = "sensor"
     sensor: Sensor
     k: int
-    motion: Motion
+    motion: TimeFunction
     measured: tuple[Side, ...]
     rows: tuple[Row, ...]
     turns: bool
 
     @classmethod
-    def read(cls, driver: Driver, motion: Motion, machine: Resolver) -> DriverElement:
+    def read(cls, driver: Driver, function: TimeFunction, machine: Resolver) -> DriverElement:
         """Read a driver of the document. Raises ModelError."""
         where = f"driver '{driver.name}'"
-        sensor = geometric(machine, driver.sensor, f"{where}, sensor")
+        sensor = find_prescribable_sensor(machine, driver.sensor, f"{where}, sensor")
         info = machine.model.find("sensors", driver.sensor).info
-        k = component_of(info.components, driver.coordinate, driver.sensor, where)
+        k = component_index(info.components, driver.coordinate, driver.sensor, where)
         row = Row("drivers", driver.name, info.components[k], MOTIONS.index(driver.motion))
-        return cls(sensor, k, motion, sides_of(machine, driver.sensor), (row,), info.turns)
+        return cls(sensor, k, function, sensor_sides(machine, driver.sensor), (row,), info.turns)
 
     @property
     def sides(self) -> tuple[Side, ...]:

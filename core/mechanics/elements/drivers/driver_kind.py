@@ -1,4 +1,5 @@
-"""Interface of all drivers: constraints whose value is a function of time (a number, a recorded signal, a formula)."""
+"""Interface of all drivers: constraints whose value is a function of time (a number, a recorded signal or a
+formula)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 import casadi as ca
 
-from core.codegen.graph_symbols import as_symbol
+from core.codegen.graph_symbols import to_symbol
 from core.errors import ModelError
 from core.mechanics.elements.constraints.kinematic_constraint import KinematicConstraint, Target
 from core.mechanics.elements.mode_variables import MODE_NAME, ModeVariables
@@ -19,20 +20,20 @@ from core.model.formula.expression import evaluate, parse
 from core.numerics.spatial.scalar import Scalar
 
 
-class Motion(Protocol):
+class TimeFunction(Protocol):
     """Function of time."""
 
     def __call__(self, t: Sequence[Scalar]) -> Target: ...
 
 
-def motion_of(driver: Driver, machine: Resolver, clock: Clock) -> Motion:
+def build_time_function(driver: Driver, machine: Resolver, clock: Clock) -> TimeFunction:
     """Return the function of a driver."""
     if driver.function is None:
-        return Recorded(clock.index(driver.name))
+        return RecordedSignal(clock.index(driver.name))
     if not isinstance(driver.function, str):
-        return Constant(float(driver.function))
+        return ConstantFunction(float(driver.function))
     where = f"driver '{driver.name}', function"
-    return Formula(driver.function, dict(machine.numbers.values), where, machine.mode_variables)
+    return TimeFormula(driver.function, dict(machine.numbers.values), where, machine.mode_variables)
 
 
 def target_on_level(function: Target, level: int) -> Target:
@@ -45,7 +46,7 @@ def target_on_level(function: Target, level: int) -> Target:
     return Target(*shifted[level])
 
 
-class Constant:
+class ConstantFunction:
     """Constant function."""
 
     def __init__(self, value: float) -> None:
@@ -55,8 +56,9 @@ class Constant:
         return Target(self.value)
 
 
-class Recorded:
-    """Table or file, evaluated outside the symbolic function: its value and rates are entries of the time argument."""
+class RecordedSignal:
+    """Recorded signal (table or file), evaluated outside the symbolic function: its value and rates are entries of the
+    time argument."""
 
     def __init__(self, index: int) -> None:
         self.index = index
@@ -65,19 +67,19 @@ class Recorded:
         return Target(*t[self.index : self.index + 3])
 
 
-class Formula:
+class TimeFormula:
     """Formula of time, differentiated exactly."""
 
     def __init__(self, text: str, values: dict[str, Any], where: str, mode_variables: ModeVariables) -> None:
-        self.node, self.values, self.where = mode_variables.settled_derivative(parse(text)), values, where
+        self.node, self.values, self.where = mode_variables.with_mode_variables(parse(text)), values, where
         self.modes = len(mode_variables.numbers)
 
     def __call__(self, t: Sequence[Any]) -> Target:
-        time = as_symbol(t[0])
+        time = to_symbol(t[0])
         last = t[-self.modes :] if len(t) > self.modes > 0 else [0.0] * self.modes
         held = {f"{MODE_NAME}{k}": each for k, each in enumerate(last)}
         try:
-            value = as_symbol(evaluate(self.node, {**self.values, **held, "t": time, "time": time}))
+            value = to_symbol(evaluate(self.node, {**self.values, **held, "t": time, "time": time}))
         except Exception as error:
             if isinstance(error, ModelError) or not hasattr(error, "at"):
                 raise
@@ -91,11 +93,11 @@ class DriverElement(KinematicConstraint):
     quantity."""
 
     name: ClassVar[str]
-    motion: Motion
+    motion: TimeFunction
 
     @classmethod
     @abstractmethod
-    def read(cls, driver: Driver, motion: Motion, machine: Resolver) -> DriverElement:
+    def read(cls, driver: Driver, function: TimeFunction, machine: Resolver) -> DriverElement:
         """Read a driver of the document. Raises ModelError."""
 
     def targets(self, t: Sequence[Scalar]) -> list[Target]:
@@ -103,14 +105,15 @@ class DriverElement(KinematicConstraint):
         return [target_on_level(self.motion(t), self.rows[0].level)]
 
 
-def component_of(words: Sequence[str], wanted: str, owner: str, where: str) -> int:
-    """Return the index of the component that a `coordinate` field names. Raises ModelError."""
-    if len(words) == 1 and wanted in ("", words[0]):
+def component_index(component_names: Sequence[str], component: str, owner: str, where: str) -> int:
+    """Return the index of the component that a `coordinate` field names, among the names of all components. Raises
+    ModelError."""
+    if len(component_names) == 1 and component in ("", component_names[0]):
         return 0
-    if wanted in words:
-        return list(words).index(wanted)
+    if component in component_names:
+        return list(component_names).index(component)
     raise ModelError(
         f"The driven coordinate of '{owner}' is not specified.",
         where=f"{where}, coordinate",
-        remedy=f"Choose one of {', '.join(words)}.",
+        remedy=f"Choose one of {', '.join(component_names)}.",
     )

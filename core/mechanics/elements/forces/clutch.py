@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.mechanics.elements.force_state import ForceState
-from core.mechanics.elements.forces.along_one import SPEED_AND_FORCE, Law, friction_at_state
+from core.mechanics.elements.forces.along_one import SPEED_AND_FORCE, ForceLaw, friction_at_state
 from core.mechanics.elements.forces.along_sensor import MeasureForce
 from core.mechanics.elements.forces.force_element import ForceChannel, ForceElement
-from core.mechanics.elements.forces.in_joint import JointForce, at_joint
+from core.mechanics.elements.forces.in_joint import JointForce, build_joint_force
 from core.mechanics.elements.forces.over_strands import Tendon, WeightedPart
 from core.mechanics.elements.resolver import Resolver
 from core.model import Force as DocumentForce
@@ -27,8 +27,8 @@ class Slip(NamedTuple):
 
 @dataclass(frozen=True)
 class Clutch(Tendon):
-    """Friction torque F against the growth of q_joint − ratio · q_leader; simulations handle it by contact states
-    (stick or slip)."""
+    """Friction torque F against the growth of q_joint − ratio · q_leader; simulations treat it by contact states (stick
+    or slip)."""
 
     name, title = "clutch", "Clutch between two joints"
     help = (
@@ -47,17 +47,17 @@ class Clutch(Tendon):
         where, parts = f"force '{force.name}'", []
         ratio = machine.numbers.scalar(force.ratio, f"{where}, ratio")
         for factor, field in ((1.0, "joint"), (negated(ratio), "leader")):
-            joint = machine.single(getattr(force, field), f"{where}, {field}")
-            along = at_joint(force.name, joint, 0, Law(), machine)
+            joint = machine.single_coordinate_joint(getattr(force, field), f"{where}, {field}")
+            along = build_joint_force(force.name, joint, 0, ForceLaw(), machine)
             assert isinstance(along, JointForce | MeasureForce)
             parts.append(WeightedPart(factor, along))
-        return cls(force.name, tuple(parts), Law(friction=machine.friction(force)))
+        return cls(force.name, tuple(parts), ForceLaw(friction=machine.friction(force)))
 
     @classmethod
     def channels(cls, along: str) -> tuple[ForceChannel, ...]:
         """Return the output channels, those of `Slip`."""
         return tuple(map(ForceChannel, Slip._fields, SPEED_AND_FORCE.get(along, ("none", "none"))))
 
-    def observed(self, s: ForceState) -> Slip:  # type: ignore[override]
+    def output_values(self, state: ForceState) -> Slip:  # type: ignore[override]
         """Return the values of the output channels."""
-        return Slip(self.quantity(s)[1], friction_at_state(self.law, s).kinetic)
+        return Slip(self.value_and_rate(state)[1], friction_at_state(self.law, state).kinetic)

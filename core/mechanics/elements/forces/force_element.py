@@ -34,7 +34,7 @@ class ForceElement(ForceKind):
     joint: str = ""
     """Joint in which the element acts; empty if none."""
     turns: bool = False
-    """True if it acts along a measured angle, which is known up to whole turns."""
+    """True if the element acts along a measured angle, which is known only up to whole turns."""
     state: int = 0
 
     @classmethod
@@ -53,20 +53,20 @@ class ForceElement(ForceKind):
         return ()
 
     @classmethod
-    def inertias(cls, force: Force, machine: Resolver) -> Sequence[AddedInertia]:
+    def moving_masses(cls, force: Force, machine: Resolver) -> Sequence[AddedInertia]:
         """Return the masses that move with the element's length. Raises ModelError."""
         return ()
 
     @abstractmethod
-    def act(self, s: ForceState, loads: Loads) -> None:
+    def add_loads(self, state: ForceState, loads: Loads) -> None:
         """Add the element's forces to the loads."""
 
     @abstractmethod
-    def observed(self, s: ForceState) -> Scalars:
+    def output_values(self, state: ForceState) -> Scalars:
         """Return the values of all output channels, concatenated."""
 
     @abstractmethod
-    def potential(self, s: ForceState) -> Scalar:
+    def potential(self, state: ForceState) -> Scalar:
         """Return the potential energy of the element's springs, J."""
 
     @abstractmethod
@@ -74,21 +74,21 @@ class ForceElement(ForceKind):
         """Return the points on which the element acts; none if it acts on a speed of the tree."""
 
     @abstractmethod
-    def at_ends(self, s: ForceState) -> Sequence[Vector3]:
+    def end_forces(self, state: ForceState) -> Sequence[Vector3]:
         """Return the force on each end point of `ends`, world axes."""
 
-    def x_rate(self, s: ForceState) -> Scalars:
+    def x_rate(self, state: ForceState) -> Scalars:
         """Return the rates of the element's states."""
         return ()
 
-    def x_rest(self, s: ForceState) -> Scalars:
-        """Return the initial states of the element: its equilibrium when nothing moves."""
+    def x_rest(self, state: ForceState) -> Scalars:
+        """Return the initial states of the element, which are its equilibrium when nothing moves."""
         return ()
 
-    def channel(self, name: str, s: ForceState) -> Scalar:
+    def channel(self, name: str, state: ForceState) -> Scalar:
         """Return the value of a scalar output channel."""
         names = [channel.name for channel in self.channels("") for _ in channel.components]
-        return self.observed(s)[names.index(name)]
+        return self.output_values(state)[names.index(name)]
 
 
 def output_count(kind: type[ForceElement]) -> int:
@@ -96,9 +96,9 @@ def output_count(kind: type[ForceElement]) -> int:
     return sum(len(channel.components) for channel in kind.channels(""))
 
 
-def total_loads(elements: Sequence[ForceElement], s: ForceState) -> Loads:
+def total_loads(elements: Sequence[ForceElement], state: ForceState) -> Loads:
     """Return the total loads of all elements."""
-    loads = Loads(s.kinematics)
+    loads = Loads(state.kinematics)
     for element in elements:
-        element.act(s, loads)
+        element.add_loads(state, loads)
     return loads

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.errors import ModelError
 from core.mechanics.elements.force_state import End, ForceState, Scalars
-from core.mechanics.elements.forces.along_one import Law, law_of
+from core.mechanics.elements.forces.along_one import ForceLaw, read_law
 from core.mechanics.elements.forces.force_element import ForceElement
 from core.mechanics.elements.forces.line import OnLine
 from core.mechanics.elements.resolver import Resolver
@@ -27,13 +27,13 @@ class SeriesForce(OnLine):
     element: str
     a: End
     b: End
-    law: Law
+    law: ForceLaw
     state: int
 
     @classmethod
     def read(cls, force: Force, machine: Resolver) -> ForceElement:
         """Read a force element of the document. Raises ModelError."""
-        law = law_of(force, machine)
+        law = read_law(force, machine)
         for field in force.info.nonzero:
             if is_zero(getattr(law, field)):
                 raise ModelError(
@@ -45,19 +45,19 @@ class SeriesForce(OnLine):
 
     def force_and_potential(self, s: ForceState, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
         """Return (k x, ½ k x²)."""
-        return s.run(resistance_of, self.law.stiffness, s.x[self.state])
+        return s.run(spring_force_and_energy, self.law.stiffness, s.x[self.state])
 
-    def x_rate(self, s: ForceState) -> Scalars:
+    def x_rate(self, state: ForceState) -> Scalars:
         """Return ẋ."""
-        length, speed = self.quantity(s)
-        force, _ = self.force_and_potential(s, length, speed)
-        return (s.run(minus, speed, s.run(over, force, self.law.damping)),)
+        length, speed = self.value_and_rate(state)
+        force, _ = self.force_and_potential(state, length, speed)
+        return (state.run(minus, speed, state.run(over, force, self.law.damping)),)
 
-    def x_rest(self, s: ForceState) -> Scalars:
-        """Return the initial state: the spring takes the whole elongation."""
-        return (minus(self.line(s).length, self.law.rest),)
+    def x_rest(self, state: ForceState) -> Scalars:
+        """Return the initial state, in which the spring takes the whole elongation."""
+        return (minus(self.line(state).length, self.law.rest),)
 
 
-def resistance_of(stiffness: Scalar, stretch: Scalar) -> tuple[Scalar, Scalar]:
+def spring_force_and_energy(stiffness: Scalar, stretch: Scalar) -> tuple[Scalar, Scalar]:
     """Return (k x, ½ k x²)."""
     return times(stiffness, stretch), times(0.5, times(stiffness, times(stretch, stretch)))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from core.errors import ModelError
 from core.mechanics.elements.force_state import End, ForceState, Loads
-from core.mechanics.elements.forces.along_one import LAW_FIELDS, AlongOne, Law, law_of
+from core.mechanics.elements.forces.along_one import LAW_FIELDS, ForceLaw, ScalarForce, read_law
 from core.mechanics.elements.forces.force_element import ForceElement
 from core.mechanics.elements.line_masses import LineMass
 from core.mechanics.elements.resolver import Resolver
@@ -26,7 +26,7 @@ class Line(NamedTuple):
     direction: Vector3
 
 
-def line_of(p_a: Vector3, v_a: Vector3, p_b: Vector3, v_b: Vector3) -> Line:
+def line_between(p_a: Vector3, v_a: Vector3, p_b: Vector3, v_b: Vector3) -> Line:
     """Return the line between two moving points; its direction is zero where its length is zero."""
     p = p_b - p_a
     length = sqrt(plus(p.dot(p), TINY))
@@ -39,40 +39,40 @@ def pull_on_b(direction: Vector3, force: Scalar) -> Force:
     return Force(ZERO, direction.scaled(negated(force)))
 
 
-class OnLine(AlongOne):
-    """Base of force elements on the line between two points."""
+class OnLine(ScalarForce):
+    """Base class of force elements on the line between two points."""
 
     needs = ("b",)
     along = LINE
     a: End
     b: End
 
-    def line(self, s: ForceState) -> Line:
+    def line(self, state: ForceState) -> Line:
         """Return the line at a state."""
-        return s.run(line_of, *s.point(self.a), *s.point(self.b))
+        return state.run(line_between, *state.point(self.a), *state.point(self.b))
 
-    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
+    def value_and_rate(self, state: ForceState) -> tuple[Scalar, Scalar]:
         """Return (length, rate), m, m/s."""
-        line = self.line(s)
+        line = self.line(state)
         return line.length, line.rate
 
-    def on_b(self, s: ForceState) -> Force:
+    def wrench_on_b(self, state: ForceState) -> Force:
         """Return the wrench that the line exerts on b, about b's origin."""
-        line = self.line(s)
-        return s.run(pull_on_b, line.direction, self.force_and_potential(s, line.length, line.rate)[0])
+        line = self.line(state)
+        return state.run(pull_on_b, line.direction, self.force_and_potential(state, line.length, line.rate)[0])
 
-    def act(self, s: ForceState, loads: Loads) -> None:
+    def add_loads(self, state: ForceState, loads: Loads) -> None:
         """Add the element's force to the loads."""
-        wrench = self.on_b(s)
-        loads.between(self.a, self.b, s.point(self.b)[0], wrench)
+        wrench = self.wrench_on_b(state)
+        loads.add_wrench_pair(self.a, self.b, state.point(self.b)[0], wrench)
 
     def ends(self) -> tuple[End, ...]:
         """Return both ends of the line."""
         return self.a, self.b
 
-    def at_ends(self, s: ForceState) -> tuple[Vector3, Vector3]:
+    def end_forces(self, state: ForceState) -> tuple[Vector3, Vector3]:
         """Return the opposite forces along the line."""
-        on_b = self.on_b(s).force
+        on_b = self.wrench_on_b(state).force
         return -on_b, on_b
 
 
@@ -90,21 +90,21 @@ class LineForce(OnLine):
     element: str
     a: End
     b: End
-    law: Law
+    law: ForceLaw
 
     @classmethod
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
         """Read a force element of the document. Raises ModelError."""
-        law = law_of(force, machine)
+        law = read_law(force, machine)
         return cls(force.name, machine.end(force.a), machine.end(force.b), law)
 
     @classmethod
     def masses(cls, force: DocumentForce, machine: Resolver) -> tuple[LineMass, ...]:
         """Return the point masses of the document's element, in its order."""
-        return tuple(_line_mass(force, k, machine) for k in range(len(force.masses)))
+        return tuple(_read_line_mass(force, k, machine) for k in range(len(force.masses)))
 
 
-def _line_mass(force: DocumentForce, k: int, machine: Resolver) -> LineMass:
+def _read_line_mass(force: DocumentForce, k: int, machine: Resolver) -> LineMass:
     part, where = force.masses[k], f"force '{force.name}', masses[{k}]"
     a, b = machine.end(force.a), machine.end(force.b)
     if isinstance(a, int) or isinstance(b, int):

@@ -10,7 +10,7 @@ from typing import Any
 from core.mechanics.elements.force_state import End, ForceState, Scalars
 from core.mechanics.elements.forces.line import OnLine
 from core.mechanics.elements.resolver import Resolver
-from core.mechanics.elements.symbol_trial import named, numbers_of, symbols, tried
+from core.mechanics.elements.symbol_trial import check_member, named_symbols, named_tuple_type, read_numbers
 from core.model import Force
 from core.model.element_kinds import check_names
 from core.numerics.spatial.scalar import Scalar
@@ -64,7 +64,7 @@ class LineLaw(OnLine):
     @classmethod
     def read(cls, force: Force, machine: Resolver) -> LineLaw:
         """Read a force element of the document. Raises ModelError."""
-        given = numbers_of(force, f"force '{force.name}'", machine.numbers)
+        given = read_numbers(force, f"force '{force.name}'", machine.numbers)
         return cls(force.name, machine.end(force.a), machine.end(force.b), given, machine.states.get(force.name, 0))
 
     @classmethod
@@ -72,15 +72,15 @@ class LineLaw(OnLine):
         """Check the kind, including an evaluation of its functions with symbols."""
         super().check()
         check_names(cls, "state_names", cls.state_names)
-        length, rate = symbols("length", "rate")
-        state, numbers = symbols(*cls.state_names), symbols(*(number.name for number in cls.numbers))
-        tried(cls, "force", 1, length, rate, state, numbers)
-        tried(cls, "energy", 1, length, state, numbers)
-        tried(cls, "state_rate", len(state), length, rate, state, numbers)
-        tried(cls, "rest_state", len(state), length, state, numbers)
+        length, rate = named_symbols("length", "rate")
+        state, numbers = named_symbols(*cls.state_names), named_symbols(*(number.name for number in cls.numbers))
+        check_member(cls, "force", 1, length, rate, state, numbers)
+        check_member(cls, "energy", 1, length, state, numbers)
+        check_member(cls, "state_rate", len(state), length, rate, state, numbers)
+        check_member(cls, "rest_state", len(state), length, state, numbers)
 
     def _named_states(self, x: Scalars) -> Any:
-        return named(*self.state_names)(*x[self.state : self.state + len(self.state_names)])
+        return named_tuple_type(*self.state_names)(*x[self.state : self.state + len(self.state_names)])
 
     def force_and_potential(self, s: ForceState, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
         """Return (F, potential) of the law."""
@@ -90,17 +90,19 @@ class LineLaw(OnLine):
 
     def x_rate(self, s: ForceState) -> Scalars:
         """Return the rates of the states."""
-        rates: Scalars = s.run(_AsTuple(type(self).state_rate), *self.quantity(s), self._named_states(s.x), self.given)
+        rates: Scalars = s.run(
+            _TupleFunction(type(self).state_rate), *self.value_and_rate(s), self._named_states(s.x), self.given
+        )
         return rates
 
     def x_rest(self, s: ForceState) -> Scalars:
         """Return the initial states."""
-        zeros = named(*self.state_names)(*(0.0,) * len(self.state_names))
-        return tuple(type(self).rest_state(self.quantity(s)[0], zeros, self.given))
+        zeros = named_tuple_type(*self.state_names)(*(0.0,) * len(self.state_names))
+        return tuple(type(self).rest_state(self.value_and_rate(s)[0], zeros, self.given))
 
 
 @dataclass(frozen=True)
-class _AsTuple:
+class _TupleFunction:
     """Function whose result is converted to a tuple, as symbolic functions need."""
 
     function: Callable[..., Sequence[Scalar]]

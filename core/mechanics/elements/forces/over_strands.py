@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from core.errors import ModelError
-from core.mechanics.elements.added_inertia import Distance, OfJoint, PathPart, TendonInertia
-from core.mechanics.elements.force_state import End, ForceState, Loads, added
-from core.mechanics.elements.forces.along_one import LAW_FIELDS, AlongOne, Law, law_of
-from core.mechanics.elements.forces.along_sensor import MeasureForce, along_sensor
+from core.mechanics.elements.added_inertia import Distance, JointCoordinate, PathPart, TendonInertia
+from core.mechanics.elements.force_state import End, ForceState, Loads, add_scaled_force
+from core.mechanics.elements.forces.along_one import LAW_FIELDS, ForceLaw, ScalarForce, read_law
+from core.mechanics.elements.forces.along_sensor import MeasureForce, build_sensor_force
 from core.mechanics.elements.forces.force_element import ForceElement
-from core.mechanics.elements.forces.in_joint import JointForce, at_joint
+from core.mechanics.elements.forces.in_joint import JointForce, build_joint_force
 from core.mechanics.elements.resolver import Resolver
 from core.model import Force as DocumentForce
 from core.model.forces import STRANDS
@@ -29,8 +29,9 @@ class WeightedPart(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Tendon(AlongOne):
-    """Tendon whose force F acts on every strand, times the strand's factor, against growth."""
+class Tendon(ScalarForce):
+    """Tendon with a force F that acts on every strand, multiplied by the strand's factor, against the growth of the
+    strand's length."""
 
     name, title = "tendon", "Tendon over joints and sensors"
     help = (
@@ -43,63 +44,68 @@ class Tendon(AlongOne):
     rank = 6
     element: str
     parts: tuple[WeightedPart, ...]
-    law: Law
+    law: ForceLaw
 
     @classmethod
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
         """Read a force element of the document. Raises ModelError."""
-        return cls(force.name, _weighted_parts(force, machine), law_of(force, machine))
+        return cls(force.name, _read_weighted_parts(force, machine), read_law(force, machine))
 
     @classmethod
-    def inertias(cls, force: DocumentForce, machine: Resolver) -> tuple[TendonInertia, ...]:
+    def moving_masses(cls, force: DocumentForce, machine: Resolver) -> tuple[TendonInertia, ...]:
         """Return the mass that moves with the tendon's length."""
         where = f"force '{force.name}', inertia"
         mass = machine.numbers.scalar(force.inertia, where)
         if is_zero(mass):
             return ()
         parts: list[tuple[Scalar, PathPart]] = []
-        for factor, along in _weighted_parts(force, machine):
+        for factor, along in _read_weighted_parts(force, machine):
             parts += _moving_parts(factor, along, where)
         return (TendonInertia(force.name, mass, tuple(parts)),)
 
-    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
+    def value_and_rate(self, state: ForceState) -> tuple[Scalar, Scalar]:
         """Return (L, L̇)."""
         length, rate = 0.0, 0.0
         for factor, along in self.parts:
-            value, speed = along.quantity(s)
-            length, rate = s.run(added, length, factor, value), s.run(added, rate, factor, speed)
+            value, speed = along.value_and_rate(state)
+            length, rate = (
+                state.run(add_scaled_force, length, factor, value),
+                state.run(add_scaled_force, rate, factor, speed),
+            )
         return length, rate
 
-    def act(self, s: ForceState, loads: Loads) -> None:
+    def add_loads(self, state: ForceState, loads: Loads) -> None:
         """Add the element's force to the loads."""
-        force, _ = self.force_and_potential(s, *self.quantity(s))
+        force, _ = self.force_and_potential(state, *self.value_and_rate(state))
         for factor, along in self.parts:
-            along.pull(s, loads, s.run(times, factor, force))
+            along.apply_force(state, loads, state.run(times, factor, force))
 
     def ends(self) -> tuple[End, ...]:
         """Return the frames of its sensors."""
         return tuple(end for _, along in self.parts for end in along.ends())
 
-    def at_ends(self, s: ForceState) -> Sequence[Vector3]:
+    def end_forces(self, state: ForceState) -> Sequence[Vector3]:
         """Return the opposite forces on the frames of its sensors."""
-        force, _ = self.force_and_potential(s, *self.quantity(s))
+        force, _ = self.force_and_potential(state, *self.value_and_rate(state))
         return [
             end
             for factor, along in self.parts
             if isinstance(along, MeasureForce)
-            for end in along.forces_at_ends(s, s.run(times, factor, force))
+            for end in along.end_forces_for(state, state.run(times, factor, force))
         ]
 
 
-def _weighted_parts(force: DocumentForce, machine: Resolver) -> tuple[WeightedPart, ...]:
+def _read_weighted_parts(force: DocumentForce, machine: Resolver) -> tuple[WeightedPart, ...]:
     found = []
     for number, strand in enumerate(force.strands):
         where = f"force '{force.name}', strands[{number}]"
         factor = machine.numbers.scalar(strand.factor, f"{where}, factor")
         if strand.sensor:
-            along: ForceElement = along_sensor(force.name, strand.sensor, Law(), machine, where)
+            along: ForceElement = build_sensor_force(force.name, strand.sensor, ForceLaw(), machine, where)
         else:
-            along = at_joint(force.name, machine.single(strand.joint, where), 0, Law(), machine)
+            along = build_joint_force(
+                force.name, machine.single_coordinate_joint(strand.joint, where), 0, ForceLaw(), machine
+            )
         assert isinstance(along, JointForce | MeasureForce)
         found.append(WeightedPart(factor, along))
     return tuple(found)
@@ -108,10 +114,10 @@ def _weighted_parts(force: DocumentForce, machine: Resolver) -> tuple[WeightedPa
 def _moving_parts(factor: Scalar, along: JointForce | MeasureForce, where: str) -> list[tuple[Scalar, PathPart]]:
     """Return a strand's contributions to the length with which a mass moves. Raises ModelError."""
     if isinstance(along, JointForce):
-        return [(factor, OfJoint(along.link))]
+        return [(factor, JointCoordinate(along.link))]
     if any(share.measure.of is not distance for share in along.shares):
         raise ModelError(
-            "A tendon's mass needs strands that are distances or joints of the tree.",
+            "A tendon with mass can have only distance sensors and joints of the tree as strands.",
             where=where,
             remedy="Cut the loop at another joint, or use a distance sensor.",
         )

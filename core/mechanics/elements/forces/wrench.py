@@ -9,7 +9,7 @@ from typing import Any
 from core.mechanics.elements.force_state import End, ForceState, Loads, Scalars, Term
 from core.mechanics.elements.forces.force_element import ForceChannel, ForceElement
 from core.mechanics.elements.resolver import Resolver
-from core.mechanics.tree import Place
+from core.mechanics.tree import LinkFrame
 from core.model import Force as DocumentForce
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar
@@ -33,7 +33,7 @@ class WrenchForce(ForceElement):
     element: str
     a: End
     b: End
-    resolve: Place
+    resolve: LinkFrame
     force: tuple[Term, ...]
     torque: tuple[Term, ...]
 
@@ -41,10 +41,10 @@ class WrenchForce(ForceElement):
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
         """Read a force element of the document. Raises ModelError."""
         vectors: list[Any] = [
-            tuple(machine.term(x, f"force '{force.name}', {field}") for x in getattr(force, field))
+            tuple(machine.read_term(x, f"force '{force.name}', {field}") for x in getattr(force, field))
             for field in ("force", "torque")
         ]
-        return cls(force.name, machine.end(force.a), machine.end(force.b), machine.place(force.resolve), *vectors)
+        return cls(force.name, machine.end(force.a), machine.end(force.b), machine.link_frame(force.resolve), *vectors)
 
     @classmethod
     def channels(cls, along: str) -> tuple[ForceChannel, ...]:
@@ -55,41 +55,44 @@ class WrenchForce(ForceElement):
             ForceChannel("power", "power"),
         )
 
-    def _wrench(self, s: ForceState) -> Force:
-        torque, force = (Vector3(*(s.value(term) for term in terms)) for terms in (self.torque, self.force))
-        return s.run(turned, s.kinematics.frame(self.resolve), torque, force)
+    def _wrench(self, state: ForceState) -> Force:
+        torque, force = (Vector3(*(state.value(term) for term in terms)) for terms in (self.torque, self.force))
+        return state.run(rotate_wrench_to_world, state.kinematics.frame(self.resolve), torque, force)
 
-    def act(self, s: ForceState, loads: Loads) -> None:
+    def add_loads(self, state: ForceState, loads: Loads) -> None:
         """Add the wrench and its reaction to the loads."""
-        loads.between(self.a, self.b, s.point(self.b)[0], self._wrench(s))
+        loads.add_wrench_pair(self.a, self.b, state.point(self.b)[0], self._wrench(state))
 
     def ends(self) -> tuple[End, ...]:
         """Return frames a and b."""
         return self.a, self.b
 
-    def at_ends(self, s: ForceState) -> tuple[Vector3, Vector3]:
+    def end_forces(self, state: ForceState) -> tuple[Vector3, Vector3]:
         """Return the force on b, and its reaction on a."""
-        force = self._wrench(s).force
+        force = self._wrench(state).force
         return -force, force
 
-    def observed(self, s: ForceState) -> Scalars:
+    def output_values(self, state: ForceState) -> Scalars:
         """Return the values of the output channels."""
-        F = self._wrench(s)
-        p, v = zip(s.point(self.a), s.point(self.b), strict=True)
-        turns = [s.kinematics.motion(end).angular if isinstance(end, Place) else ZERO for end in (self.a, self.b)]
-        return (*F.force, *F.moment, s.run(power_against, F, tuple(turns), p, v))
+        F = self._wrench(state)
+        p, v = zip(state.point(self.a), state.point(self.b), strict=True)
+        turns = [
+            state.kinematics.motion(end).angular if isinstance(end, LinkFrame) else ZERO for end in (self.a, self.b)
+        ]
+        return (*F.force, *F.moment, state.run(relative_power, F, tuple(turns), p, v))
 
-    def potential(self, s: ForceState) -> Scalar:
+    def potential(self, state: ForceState) -> Scalar:
         """Return zero."""
         return 0.0
 
 
-def power_against(F: Force, turns: Sequence[Vector3], p: Sequence[Vector3], v: Sequence[Vector3]) -> Scalar:
-    """Return the power of a wrench on b at its origin and of its reaction on a."""
+def relative_power(F: Force, turns: Sequence[Vector3], p: Sequence[Vector3], v: Sequence[Vector3]) -> Scalar:
+    """Return the power of a wrench on b at its origin together with its reaction on a. turns: angular velocities of a
+    and b."""
     linear = v[1] - v[0] - turns[0].cross(p[1] - p[0])
     return Motion(turns[1] - turns[0], linear).dot(F)
 
 
-def turned(X: Pose, torque: Vector3, force: Vector3) -> Force:
-    """Transform a wrench from a frame's axes to world axes."""
+def rotate_wrench_to_world(X: Pose, torque: Vector3, force: Vector3) -> Force:
+    """Transform a wrench from the axes of a frame to world axes."""
     return Force(X.rotation.act(torque), X.rotation.act(force))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt, QTimer
 
-from app.panels.console.interpreter import completions
+from app.panels.console.interpreter import find_completions
 from app.panels.console.panel import ConsolePanel
 
 
@@ -27,7 +27,7 @@ def say(qtbot, console):
     def run(text):
         console.clear()
         assert console.submit(text)
-        qtbot.waitUntil(lambda: not console.interpreter.running)
+        qtbot.waitUntil(lambda: not console.interpreter.is_running)
         lines = console.transcript.toPlainText().splitlines()
         return "\n".join(line for line in lines if not line.startswith((">>> ", "... ")))
 
@@ -90,11 +90,11 @@ def test_the_session_is_touched_in_the_windows_thread(say, session):
 def test_stop(qtbot, console):
     console.submit("begun = True\nwhile True: pass")
     qtbot.waitUntil(lambda: "begun" in console.interpreter.namespace())
-    assert console.interpreter.running
+    assert console.interpreter.is_running
     assert console.stop_button.isEnabled()
     assert not console.submit("1"), "one at a time"
     qtbot.mouseClick(console.stop_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not console.interpreter.running)
+    qtbot.waitUntil(lambda: not console.interpreter.is_running)
     assert "Stopped." in console.transcript.toPlainText()
 
 
@@ -103,11 +103,11 @@ def test_the_window_lives_while_a_command_runs(qtbot, console):
     console.interpreter.namespace()["gate"] = gate
     console.submit("opened = gate.wait(20)")
     ticking = QTimer(console, interval=1)
-    ticking.timeout.connect(lambda: ticks.append(console.interpreter.running))
+    ticking.timeout.connect(lambda: ticks.append(console.interpreter.is_running))
     ticking.start()
     qtbot.waitUntil(lambda: len(ticks) > 10)
     gate.set()
-    qtbot.waitUntil(lambda: not console.interpreter.running)
+    qtbot.waitUntil(lambda: not console.interpreter.is_running)
     assert all(ticks[:10])
     assert console.interpreter.namespace()["opened"]
 
@@ -115,7 +115,7 @@ def test_the_window_lives_while_a_command_runs(qtbot, console):
 def test_history_is_remembered(qtbot, console, session, settings):
     for text in ("1", "2", "2"):
         console.submit(text)
-        qtbot.waitUntil(lambda: not console.interpreter.running)
+        qtbot.waitUntil(lambda: not console.interpreter.is_running)
     console.input.setPlainText("draft")
     for expected in ("2", "1", "1"):
         qtbot.keyClick(console.input, Qt.Key.Key_Up)
@@ -142,11 +142,11 @@ def test_enter_runs_and_blocks_go_on(qtbot, console):
 
 def test_completion(qtbot, console):
     names = console.interpreter.namespace()
-    assert "mech.jacobian(" in completions("x = mech.jac", names)[1]
-    assert completions("jacobian(fr", names) == ("fr", ["frame="])
-    assert completions('jacobian(frame="to', names) == ("to", ["tool"])
-    assert completions('jacobian(axes="', names) == ("", ["world", "frame"])
-    assert "session.undo(" in completions("session.und", names)[1]
+    assert "mech.jacobian(" in find_completions("x = mech.jac", names)[1]
+    assert find_completions("jacobian(fr", names) == ("fr", ["frame="])
+    assert find_completions('jacobian(frame="to', names) == ("to", ["tool"])
+    assert find_completions('jacobian(axes="', names) == ("", ["world", "frame"])
+    assert "session.undo(" in find_completions("session.und", names)[1]
     qtbot.keyClicks(console.input, "manipul")
     qtbot.keyClick(console.input, Qt.Key.Key_Tab)
     assert console.input.toPlainText().startswith("manipulability(")

@@ -7,8 +7,8 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.document.session import Ref
-from app.panels.derivation.derivation_scene import SOURCE, glyphs
+from app.document.session import ElementRef
+from app.panels.derivation.derivation_scene import SOURCE, arrow_glyphs
 from app.panels.output.tables import TableView
 from core.symbolic.derivation import Arrow, Picture
 from tests.app.conftest import pump
@@ -17,13 +17,13 @@ from tests.app.conftest import pump
 @pytest.fixture
 def replay(bench):
     bench.example("stanford")
-    bench.window.run("derivation.replay")
+    bench.window.run_command("derivation.replay")
     yield bench.window.derivation
-    bench.window.run("derivation.close")
+    bench.window.run_command("derivation.close")
 
 
 def derived(panel):
-    assert pump(lambda: panel.page.part is not None and panel.page.part.view.done, 20.0)
+    assert pump(lambda: panel.page.part is not None and panel.page.part.view.is_typeset, 20.0)
     return panel.page.part
 
 
@@ -56,11 +56,11 @@ def test_keys_and_buttons_step(bench, replay):
     assert replay.list.currentRow() == 1
     assert derived(replay).part.label == "A[1]"
     QTest.mouseClick(replay.page.forward, Qt.MouseButton.LeftButton)
-    assert replay.current.title == "A2"
+    assert replay.current_step.title == "A2"
     QTest.keyClick(bench.window, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
-    assert replay.current.title == "A1"
+    assert replay.current_step.title == "A1"
     QTest.keyClick(replay.list, Qt.Key.Key_End)
-    assert replay.current.what == "tau"
+    assert replay.current_step.what == "tau"
     assert not replay.page.forward.isEnabled()
     assert derived(replay).part.proved
 
@@ -69,9 +69,9 @@ def test_a_replay_of_another_robot_begins_with_its_first_step_in_sight(bench, re
     rows = replay.list
     rows.setCurrentRow(rows.count() - 1)
     bench.wait(lambda: rows.viewport().rect().contains(rows.visualItemRect(rows.currentItem())))
-    bench.window.run("derivation.close")
+    bench.window.run_command("derivation.close")
     bench.example("puma560")
-    bench.window.run("derivation.replay")
+    bench.window.run_command("derivation.replay")
     bench.wait(lambda: rows.viewport().rect().contains(rows.visualItemRect(rows.item(0))))
 
 
@@ -91,58 +91,58 @@ def test_numbers_follow_the_pose(bench, replay):
     session.preview(q=np.full(6, np.pi / 2))  # its cosine is 6e-17: rounding, not shown
     assert pump(lambda: np.allclose(shown()[:3, :3] % 1.0, 0.0, atol=1e-6), 5.0)
     assert {abs(x) for x in shown()[:3, :3].flat} == {0.0, 1.0}
-    session.cancel()
+    session.cancel_preview()
 
 
 def test_the_picture_goes_with_the_panel(bench, replay):
     replay.step(13)
     assert arrows(bench)
-    bench.window.docks.show("output")
+    bench.window.docks.show_panel("output")
     pump(lambda: not arrows(bench), 2.0)
     assert not arrows(bench)
-    bench.window.docks.show("derivation")
+    bench.window.docks.show_panel("derivation")
     pump(lambda: arrows(bench), 2.0)
     assert arrows(bench)
-    bench.window.run("derivation.close")
+    bench.window.run_command("derivation.close")
     assert not arrows(bench)
-    assert not replay.on
+    assert not replay.is_open
 
 
 def test_a_urdf_chain_has_a_derivation(bench):
     bench.example("kestrel")
-    bench.window.run("derivation.replay")
+    bench.window.run_command("derivation.replay")
     panel = bench.window.derivation
     panel.list.setCurrentRow(1)
     assert derived(panel).part.entries
-    bench.window.run("derivation.close")
+    bench.window.run_command("derivation.close")
 
 
 def test_loops_are_told(bench):
     bench.example("four_bar")
-    bench.window.run("derivation.replay")
+    bench.window.run_command("derivation.replay")
     panel = bench.window.derivation
-    assert not panel.on
+    assert not panel.is_open
     assert "loop" in panel._reason.text()
 
 
 def test_another_document_ends_it(bench, replay):
     bench.example("four_bar")
-    assert not replay.on
+    assert not replay.is_open
     assert not arrows(bench)
 
 
 def test_a_step_can_be_stopped(bench):
     bench.example("panda")
-    bench.window.run("derivation.replay")
+    bench.window.run_command("derivation.replay")
     panel = bench.window.derivation
     panel.list.setCurrentRow(next(k for k, step in enumerate(panel.steps) if step.what == "C"))
     assert pump(lambda: panel.page.waiting.isVisible(), 2.0)
     QTest.mouseClick(panel.page.stop, Qt.MouseButton.LeftButton)
     assert not panel.page.waiting.isVisible()
-    assert pump(lambda: not bench.window.jobs.running, 5.0)  # the work itself ends, too
+    assert pump(lambda: not bench.window.jobs.unfinished_jobs, 5.0)  # the work itself ends, too
     assert panel.page.part is None
     assert "Stopped" in panel.page.caption.text()
-    bench.window.run("derivation.close")
+    bench.window.run_command("derivation.close")
 
 
 def test_terms_and_scene_point_at_one_another(bench, replay):
@@ -153,7 +153,7 @@ def test_terms_and_scene_point_at_one_another(bench, replay):
         (i, p) for i, row in enumerate(view.grid.cells) for p in row[0].setting.placed if p.token.symbols == ("d3",)
     )
     i, token = placed
-    x, y = view.grid.place(i, 0)
+    x, y = view.grid.cell_corner(i, 0)
     place = QPoint(round(x + token.x + token.token.width / 2), round(y + view.grid.cells[i][0].setting.height / 2))
     event = QMouseEvent(
         QEvent.Type.MouseMove,
@@ -164,9 +164,9 @@ def test_terms_and_scene_point_at_one_another(bench, replay):
         Qt.KeyboardModifier.NoModifier,
     )
     QApplication.sendEvent(view.viewport(), event)
-    assert pump(lambda: bench.session.hover == Ref("joints", "joint3"), 2.0)
-    bench.session.point_at(None)
-    bench.session.select(Ref("joints", "joint3"))
+    assert pump(lambda: bench.session.hover == ElementRef("joints", "joint3"), 2.0)
+    bench.session.set_hovered_element(None)
+    bench.session.select(ElementRef("joints", "joint3"))
     assert {"d3", "Dd3", "DDd3"} <= view.marked
     bench.session.select(None)
     assert not view.marked
@@ -175,7 +175,7 @@ def test_terms_and_scene_point_at_one_another(bench, replay):
 def test_arrows_are_scaled_to_the_machine():
     given = (("linear", (4.0, 0, 0)), ("linear", (0, 1.0, 0)), ("offset", (0, 0, 0.7)), ("z", (0, 0, 0)))
     picture = Picture(tuple(Arrow(kind, np.zeros(3), np.array(vector)) for kind, vector in given))
-    first, second, third = glyphs(picture, 2.0)
+    first, second, third = arrow_glyphs(picture, 2.0)
     np.testing.assert_allclose(np.linalg.norm(first.vector), 4 * np.linalg.norm(second.vector))
     np.testing.assert_allclose(np.linalg.norm(first.vector), 0.6)
     np.testing.assert_allclose(third.vector, [0, 0, 0.7])

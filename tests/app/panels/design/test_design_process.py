@@ -20,7 +20,7 @@ def panel(qtbot, jobs):
     qtbot.addWidget(made)
     made.resize(1100, 320)
     page = made.machine_page
-    page.vary.check("a", "b", "c", "d")
+    page.vary.check_rows("a", "b", "c", "d")
     page.minimise.setText("rms(coupler_point.position.z - 0.35)")
     page.along.setCurrentIndex(page.along.findData("crank_pin"))
     yield made
@@ -37,7 +37,7 @@ def crash(panel, qtbot):
 def test_a_crash_is_a_row_and_said_and_the_search_goes_on(panel, qtbot):
     panel.show()
     panel.machine_page.starts.setText("12")
-    panel.search()
+    panel.start_search()
     crash(panel, qtbot)
     qtbot.waitUntil(panel.search_button.isEnabled)
     assert len(panel.found.table) == 12
@@ -53,9 +53,9 @@ def test_a_crash_while_it_searches_is_said_at_once(panel, qtbot):
     panel.machine_page.starts.setText("1000")
     said = []
     panel.note.say = lambda words, *_: said.append(words)
-    panel.search()
+    panel.start_search()
     crash(panel, qtbot)
-    qtbot.waitUntil(lambda: any("signal 11" in words and "others go on" in words for words in said))
+    qtbot.waitUntil(lambda: any("signal 11" in words and "other starts continue" in words for words in said))
     panel.stop_button.click()
     qtbot.waitUntil(panel.search_button.isEnabled, timeout=20000)
     assert panel.found is not None
@@ -67,7 +67,7 @@ def test_the_process_is_ready_ahead_kept_and_ends_with_the_window(panel, qtbot, 
     qtbot.waitUntil(lambda: panel.process.id is not None)
     number = panel.process.id
     panel.machine_page.starts.setText("1")
-    panel.search()
+    panel.start_search()
     qtbot.waitUntil(panel.search_button.isEnabled)
     assert panel.process.id == number
     panel.close()
@@ -78,7 +78,7 @@ def test_the_process_is_ready_ahead_kept_and_ends_with_the_window(panel, qtbot, 
 
 def test_closing_in_the_middle_of_a_search_ends_it(panel, qtbot, jobs):
     panel.machine_page.starts.setText("1000")
-    panel.search()
+    panel.start_search()
     qtbot.waitUntil(lambda: bool(panel.chart.values))
     panel.close()
-    qtbot.waitUntil(lambda: not jobs.running and not panel.process.busy, timeout=20000)
+    qtbot.waitUntil(lambda: not jobs.unfinished_jobs and not panel.process.is_busy, timeout=20000)

@@ -6,8 +6,8 @@ import threading
 import pytest
 from PySide6.QtCore import Qt
 
-from app.document.analyses import AT_ONCE, Diagnosis
-from app.document.session import Ref, Session
+from app.document.analyses import AT_ONCE, PanelFindings
+from app.document.session import ElementRef, Session
 from app.panels.findings.panel import FINDING, FindingsPanel
 from core.model import Body, Finding, Inertia, Joint, Limit, Model
 from core.model.edits import edits
@@ -57,7 +57,7 @@ def test_findings_stand_with_words_and_remedies(panel):
         assert item.text(1)
         assert item.text(2)
     serious = sum(item.data(0, FINDING).severity != "hint" for item in rows(panel))
-    assert panel.title == f"Findings ({serious})"
+    assert panel.tab_title == f"Findings ({serious})"
 
 
 def test_a_click_selects_and_a_double_click_goes_to_the_field(qtbot, session, panel):
@@ -65,7 +65,7 @@ def test_a_click_selects_and_a_double_click_goes_to_the_field(qtbot, session, pa
     panel.field_wanted.connect(wanted.append)
     center = panel.list.visualItemRect(row_of(panel, "hinge")).center()
     qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=center)
-    assert session.selection == Ref("joints", "hinge")
+    assert session.selection == ElementRef("joints", "hinge")
     assert wanted == []
     qtbot.mouseDClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=center)
     assert wanted
@@ -86,7 +86,7 @@ def test_repaired_findings_go(session, panel):
 def test_findings_of_the_reader_are_kept_once(session, panel):
     unknown = Finding("warning", "The tag 'sensor' is not interpreted.", "Nothing to do.", file="arm.urdf", line=7)
     gone = Finding("warning", "No mesh.", "Give one.", "bodies", "removed", "shapes")
-    session.start(doubtful(), findings=(unknown, unknown, gone))
+    session.start_document(doubtful(), findings=(unknown, unknown, gone))
     texts = [item.text(1) for item in rows(panel)]
     assert texts.count(unknown.text) == 1
     assert gone.text not in texts
@@ -99,7 +99,7 @@ def test_an_empty_panel_says_what_it_is_for(qtbot):
     widget.show()
     assert widget.pages.currentWidget() is widget.empty
     assert widget.empty.text().startswith("No findings")
-    assert widget.title == "Findings"
+    assert widget.tab_title == "Findings"
 
 
 def test_a_large_model_is_checked_after_a_pause(qtbot):
@@ -118,25 +118,25 @@ def test_angles_of_findings_are_said_as_the_person_prefers(qtbot, settings):
     panel = FindingsPanel(session, settings)
     qtbot.addWidget(panel)
     (found,) = [each for each in panel.found if each.field == "limits"]
-    assert "(90°) lies above the upper (45°)" in found.text
+    assert "(90°) lies above the upper limit (45°)" in found.text
     settings.degrees = False
     panel.refresh()
     (found,) = [each for each in panel.found if each.field == "limits"]
-    assert "(1.5708 rad) lies above the upper (0.785398 rad)" in found.text
+    assert "(1.5708 rad) lies above the upper limit (0.785398 rad)" in found.text
 
 
 def test_findings_that_stay_the_same_after_a_pause_make_nobody_draw_anew(qapp, qtbot):
     bodies = tuple(Body(name=f"b{i}", mass=1.0, inertia=SOLID) for i in range(AT_ONCE + 1))
     model = Model(name="large", bodies=bodies)
-    diagnosis, heard = Diagnosis(qapp), []
-    diagnosis.ready.connect(lambda: heard.append(diagnosis.findings(edited)))
-    before = diagnosis.findings(model)
+    diagnosis, heard = PanelFindings(qapp), []
+    diagnosis.ready.connect(lambda: heard.append(diagnosis.findings_for(edited)))
+    before = diagnosis.findings_for(model)
     edited = edits.change(model, "bodies", "b7", mass=2.0)
-    assert diagnosis.findings(edited) == before
+    assert diagnosis.findings_for(edited) == before
     qtbot.waitUntil(lambda: not diagnosis._pause.isActive())
     assert heard == []
     edited = edits.change(edited, "bodies", "b7", mass=-1.0)
-    diagnosis.findings(edited)
+    diagnosis.findings_for(edited)
     qtbot.waitUntil(lambda: heard != [])
     assert {finding.name for finding in heard[0] if finding not in before} == {"b7"}
 
@@ -149,13 +149,13 @@ def test_a_large_model_is_checked_once_beside_the_window(qapp, qtbot, monkeypatc
         return ()
 
     bodies = tuple(Body(name=f"b{i}", mass=1.0, inertia=SOLID) for i in range(AT_ONCE + 1))
-    panels = [Diagnosis(qapp), Diagnosis(qapp)]
+    panels = [PanelFindings(qapp), PanelFindings(qapp)]
     model = Model(name="large", bodies=bodies)
     for diagnosis in panels:
-        diagnosis.findings(model)
+        diagnosis.findings_for(model)
     edited = edits.change(model, "bodies", "b7", mass=2.0)
     monkeypatch.setattr("app.document.analyses.check", check)
     for diagnosis in panels:
-        diagnosis.findings(edited)
+        diagnosis.findings_for(edited)
     qtbot.waitUntil(lambda: not any(diagnosis._pause.isActive() for diagnosis in panels))
     assert [(each is edited, in_window) for each, in_window in checked] == [(True, False)]

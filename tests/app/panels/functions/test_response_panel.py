@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from resources import examples
-from viz.camera import sees
+from viz.camera import contains_box
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def form(bench):
 
 def chosen(bench):
     """The form of the function, with its defaults (options are remembered from the last use)."""
-    bench.window.panels.choose_function("response")
+    bench.window.panels.open_function("response")
     form = bench.window.functions.form
     form.reset()
     return form
@@ -47,12 +47,13 @@ def test_torque_file_symbols_get_fields_and_the_response_is_a_run(bench, form):
     offered = {action.text(): action for action in chooser.menu.actions()}
     offered["sine_tracker.tau"].trigger()
     assert list(fields(form)) == ["k1", "k2"]
-    assert fields(form)["k1"].placeholderText() == "needed"
+    assert fields(form)["k1"].placeholderText() == "required"
     QTest.mouseClick(form.run_button, Qt.MouseButton.LeftButton)
     told = bench.window.messages
     bench.wait(
         lambda: (
-            not bench.window.jobs.running and "k1, k2" in " ".join(label.text() for label in told.findChildren(QLabel))
+            not bench.window.jobs.unfinished_jobs
+            and "k1, k2" in " ".join(label.text() for label in told.findChildren(QLabel))
         ),
         60.0,
     )
@@ -60,7 +61,7 @@ def test_torque_file_symbols_get_fields_and_the_response_is_a_run(bench, form):
     typed(fields(form)["k2"], "40")
     typed(form.editors["initial"]._edits["joint1"], "1 rad")
     QTest.mouseClick(form.run_button, Qt.MouseButton.LeftButton)
-    bench.wait(lambda: not bench.window.jobs.running and bench.session.runs.current is not None, 60.0)
+    bench.wait(lambda: not bench.window.jobs.unfinished_jobs and bench.session.runs.current is not None, 60.0)
     run = bench.session.runs.current.run
     expected = 3 * np.sin(run.time) - (-1.0 - 17.0 * run.time) * np.exp(-20.0 * run.time)
     np.testing.assert_allclose(run["joint1.q"], expected, atol=1e-7)
@@ -73,10 +74,10 @@ def test_a_robot_that_grew_by_its_values_is_seen_whole(bench):
     form = chosen(bench)
     typed(fields(form)["a1"], "8")
     QTest.mouseClick(form.run_button, Qt.MouseButton.LeftButton)
-    bench.wait(lambda: not bench.window.jobs.running and bench.session.runs.current is not None, 60.0)
+    bench.wait(lambda: not bench.window.jobs.unfinished_jobs and bench.session.runs.current is not None, 60.0)
     scene = bench.view.scene
     assert scene.bounds()[1] > 9.0
-    assert sees(bench.view.viewpoint.goal, scene.size, scene.bounds())
+    assert contains_box(bench.view.viewpoint.target_view, scene.size, scene.bounds())
 
 
 def test_parameters_that_are_only_assumed_have_fields_too(bench):
@@ -84,7 +85,7 @@ def test_parameters_that_are_only_assumed_have_fields_too(bench):
     form = chosen(bench)
     shown = fields(form)
     assert list(shown) == ["a1", "a2", "g", "m1", "I1", "m2", "I2"]
-    assert shown["a1"].placeholderText() == "1 assumed"
+    assert shown["a1"].placeholderText() == "default 1"
     typed(shown["a1"], "3")
     assert form.options()["values"] == {"a1": 3.0}
 

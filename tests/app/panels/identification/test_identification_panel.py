@@ -77,15 +77,15 @@ def test_the_trace_of_the_examples_is_opened_with_its_headings_guessed(qtbot, jo
     made = IdentificationPanel(Session(ks.load(EXAMPLES / "puma560.kst")), jobs)
     qtbot.addWidget(made)
     made.show()
-    made.read(trace)
+    made.read_trace(trace)
     ended(made, qtbot)
     joints = range(1, 7)
-    assert set(made.columns.signals()) == {f"joint{k}.{quantity}" for k in joints for quantity in ("q", "tau")}
+    assert set(made.columns.assigned_signals()) == {f"joint{k}.{quantity}" for k in joints for quantity in ("q", "tau")}
     made.start()
     ended(made, qtbot)
     found = dict(zip(made.identified.names, made.identified.estimate, strict=True))
     assert found["d2"] == pytest.approx(14.0, abs=0.2)
-    made.apply()
+    made.apply_results()
     assert made._session.model.chains[0].rows[1].damping == pytest.approx(14.0, abs=0.2)
     made.close()
 
@@ -95,7 +95,7 @@ def test_forces_are_identified_from_a_file_whose_headings_are_guessed(panel, qtb
     path = tmp_path / "log.csv"
     heads = ("t [ms]", "shoulder angle [deg]", "elbow angle [deg]", "torque_1", "torque_2", "battery")
     write(path, heads, (1e3 * t, np.degrees(q), tau, np.full(400, 12.0)))
-    panel.read(path)
+    panel.read_trace(path)
     ended(panel, qtbot)
     assert panel.columns.signals() == ("shoulder.q", "elbow.q", "shoulder.tau", "elbow.tau")
     assert panel.columns.signal(5) == UNUSED
@@ -125,14 +125,14 @@ def test_a_run_is_fitted_to_a_run_of_the_document(panel, qtbot):
     session.runs.add(run, "Measured")
     ask(panel, RUN)
     panel.source.setCurrentText("Measured")
-    panel._source_chosen()
+    panel._on_source_chosen()
     ended(panel, qtbot)
     for name in panel.columns._names:
         if name.endswith((".tau", ".v", ".a")):
-            panel.columns.choose(name, UNUSED)
+            panel.columns.assign_signal(name, UNUSED)
     panel.start()
     assert "No parameter is checked" in panel.note.text()
-    panel.run_page.vary.check("c", "k")
+    panel.run_page.vary.check_rows("c", "k")
     panel.start()
     ended(panel, qtbot)
     assert panel.fitted.parameters == pytest.approx({"c": 0.15, "k": 3.0}, rel=1e-4)
@@ -156,9 +156,9 @@ def test_an_exciting_motion_is_made_shown_and_saved(panel, qtbot, tmp_path):
     assert panel.limits.rowCount() == 2
     panel.show_button.click()
     assert panel._session.runs.current.name == "Exciting motion"
-    panel.save(tmp_path / "motion.csv")
+    panel.save_motion(tmp_path / "motion.csv")
     ask(panel, FORCES)
-    panel.read(tmp_path / "motion.csv")
+    panel.read_trace(tmp_path / "motion.csv")
     ended(panel, qtbot)
     assert len(panel.columns.signals()) == 8
     panel.start()
@@ -168,17 +168,17 @@ def test_an_exciting_motion_is_made_shown_and_saved(panel, qtbot, tmp_path):
 
 def test_what_is_wrong_is_said(panel, qtbot, tmp_path):
     panel.start()
-    assert "There is no trace yet" in panel.note.text()
-    panel.read(tmp_path / "none.csv")
+    assert "No trace has been read" in panel.note.text()
+    panel.read_trace(tmp_path / "none.csv")
     ended(panel, qtbot)
     assert "cannot be read" in panel.note.text()
     write(tmp_path / "one.csv", ("t", "elbow.q", "x"), (np.arange(20.0), np.ones(20), np.ones(20)))
-    panel.read(tmp_path / "one.csv")
+    panel.read_trace(tmp_path / "one.csv")
     ended(panel, qtbot)
-    panel.columns.choose("x", "elbow.q")
+    panel.columns.assign_signal("x", "elbow.q")
     panel.start()
     assert "are both said to be elbow.q" in panel.note.text()
-    panel.columns.choose("x", "elbow.tau", "furlong")
+    panel.columns.assign_signal("x", "elbow.tau", "furlong")
     panel.start()
     ended(panel, qtbot)
     assert "'furlong' is not a known unit" in panel.note.text()
@@ -202,7 +202,7 @@ def test_a_library_that_crashes_takes_no_window_with_it(panel, qtbot):
     ask(panel, MOTION)
     panel.motion_page.fields.lines["starts"].setText("100")
     panel.start()
-    qtbot.waitUntil(lambda: process.busy and process.id is not None)
+    qtbot.waitUntil(lambda: process.is_busy and process.id is not None)
     os.kill(process.id, signal.SIGSEGV)
     ended(panel, qtbot)
     assert "ended unexpectedly (signal 11)" in panel.note.text()

@@ -5,12 +5,12 @@ import re
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from app.document.session import Ref
-from app.panels.log.panel import LogPanel, named_in
+from app.document.session import ElementRef
+from app.panels.log.panel import LogPanel, find_named_element
 
 
 def log_of(bench):
-    panel = bench.window.panels.of(LogPanel)
+    panel = bench.window.panels.get_panel(LogPanel)
     panel.clear()
     return panel
 
@@ -22,7 +22,7 @@ def shown(panel):
 def test_every_message_of_the_session_is_in_it_with_its_time(bench):
     panel = log_of(bench)
     bench.session.message.emit("done", "Saved it.")
-    bench.window.tell("hint", "Shall it?", {"Yes": lambda: None})
+    bench.window.show_message("hint", "Shall it?", {"Yes": lambda: None})
     bench.session.message.emit("warning", "Look\nat it.")
     assert shown(panel) == ["Saved it.", "Shall it?", "Look at it."]
     assert re.fullmatch(r"\d\d:\d\d:\d\d", panel.list.topLevelItem(0).text(0))
@@ -38,7 +38,7 @@ def test_what_is_shown_can_be_chosen_copied_and_cleared(bench):
     assert shown(panel) == ["A fault."]
     panel.copy_button.click()
     assert re.fullmatch(r"\d\d:\d\d:\d\d  error    A fault\.", QGuiApplication.clipboard().text())
-    panel.level.setCurrentText("Everything")
+    panel.level.setCurrentText("All messages")
     assert shown(panel) == ["A fault.", "A fault?"]
     bench.session.message.emit("done", "Something else.")
     assert shown(panel) == ["A fault.", "A fault?"]
@@ -59,20 +59,20 @@ def test_a_click_selects_what_a_message_names_and_a_double_click_goes_to_its_fie
     panel.list.itemClicked.emit(second, 1)
     assert bench.session.selection is None
     panel.list.itemClicked.emit(first, 1)
-    assert bench.session.selection == Ref("joints", "rocker_pin")
+    assert bench.session.selection == ElementRef("joints", "rocker_pin")
     bench.session.select(None)
     panel.list.itemActivated.emit(first, 1)
-    assert bench.session.selection == Ref("joints", "rocker_pin")
+    assert bench.session.selection == ElementRef("joints", "rocker_pin")
     assert not bench.window.docks.docks["properties"].visibleRegion().isEmpty()
-    assert named_in(bench.session.model, "body 'crank', mass: …") == (Ref("bodies", "crank"), "mass")
+    assert find_named_element(bench.session.model, "body 'crank', mass: …") == (ElementRef("bodies", "crank"), "mass")
 
 
 def test_the_menu_opens_it_where_other_panels_are(bench):
-    bench.window.run("help.messages")
+    bench.window.run_command("help.messages")
     dock = bench.window.docks.docks["log"]
     bench.wait(lambda: not dock.visibleRegion().isEmpty())
     assert bench.window.dockWidgetArea(dock) == Qt.DockWidgetArea.BottomDockWidgetArea
-    assert dock.toggleViewAction() in bench.window.actions_.menu("View/Panels").actions()
+    assert dock.toggleViewAction() in bench.window.actions_.find_or_create_menu("View/Panels").actions()
 
 
 def test_the_oldest_go_where_there_are_too_many(bench, monkeypatch):
@@ -87,7 +87,7 @@ def test_the_oldest_go_where_there_are_too_many(bench, monkeypatch):
 
 def test_an_empty_log_says_what_it_is_for(bench):
     panel = log_of(bench)
-    bench.window.docks.show("log")
+    bench.window.docks.show_panel("log")
     assert panel._empty.isVisible()
     assert "hints, warnings, errors" in panel._empty.text()
     bench.session.message.emit("done", "Saved it.")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
-from app.document.session import Ref, Session
+from app.document.session import ElementRef, Session
 from app.panels.operating_point.panel import OperatingPointPanel
 from app.preferences.settings import Settings
 from core.files import load
@@ -34,17 +34,17 @@ def solved(panel, qtbot):
 
 
 def cell(panel, name, column):
-    names = [row.name for row in panel.table.rows()]
+    names = [row.name for row in panel.table.row_texts()]
     return panel.table.item(names.index(name), column).text()
 
 
 def test_rows_are_the_coordinates_and_joint_forces(cart):
-    assert [row.name for row in cart.table.rows()] == ["x.q", "th.q", "x.tau", "th.tau"]
+    assert [row.name for row in cart.table.row_texts()] == ["x.q", "th.q", "x.tau", "th.tau"]
 
 
 def test_the_accelerated_cart_is_found_and_used_as_pose(cart, qtbot):
     cart.name.setText("x.a")
-    cart.add()
+    cart.add_quantity()
     cart.table.choose("x.a", "fixed", "2.5")
     cart.table.choose("x.q", "fixed", "0")
     cart.table.choose("x.tau", "free")
@@ -74,13 +74,13 @@ def test_what_nothing_balances_is_said_and_nothing_applied(cart, qtbot):
 @pytest.mark.parametrize(("name", "words"), [("x.tua", "x.tau"), ("tip.position", "tip.position.x")])
 def test_unknown_quantities_are_named_with_near_misses(cart, name, words):
     cart.name.setText(name)
-    cart.add()
+    cart.add_quantity()
     assert words in cart.note.words
-    assert len(cart.table.rows()) == 4
+    assert len(cart.table.row_texts()) == 4
 
 
 def test_a_text_that_is_no_number_names_its_row(cart):
-    cart.table.choose("th.q", "fixed", "much")
+    cart.table.set_role("th.q", "fixed", "much")
     cart.solve()
     assert "th.q" in cart.note.words
 
@@ -88,9 +88,9 @@ def test_a_text_that_is_no_number_names_its_row(cart):
 def test_a_run_begins_with_the_point_and_stays_as_asked(cart, qtbot):
     """The cart accelerates and the pole keeps its angle."""
     cart.name.setText("x.a")
-    cart.add()
+    cart.add_quantity()
     cart.name.setText("x.v")
-    cart.add()
+    cart.add_quantity()
     for name, value in (("x.a", "2.5"), ("x.q", "0"), ("x.v", "0.3")):
         cart.table.choose(name, "fixed", value)
     cart.table.choose("x.tau", "free")
@@ -108,8 +108,8 @@ def test_a_run_begins_with_the_point_and_stays_as_asked(cart, qtbot):
 
 def test_in_the_window_the_settings_of_the_next_run_follow(bench):
     bench.example("pendulum")
-    bench.window.docks.show("operating_point")
-    panel = bench.window.panels.of(OperatingPointPanel)
+    bench.window.docks.show_panel("operating_point")
+    panel = bench.window.panels.get_panel(OperatingPointPanel)
     joint = bench.session.mech.v_names[0]
     panel.table.choose(f"{joint}.q", "fixed", "30 deg")
     panel.table.choose(f"{joint}.tau", "free")
@@ -131,28 +131,28 @@ def test_linearise_here_opens_the_function(cart, qtbot):
 
 
 def test_another_machine_has_other_rows(cart):
-    cart._session.start(load(EXAMPLES / "four_bar.kst"))
-    assert cart.table.rows()[0].name == "crank_pin.q"
-    assert cart.names()
+    cart._session.start_document(load(EXAMPLES / "four_bar.kst"))
+    assert cart.table.row_texts()[0].name == "crank_pin.q"
+    assert cart.quantity_names()
 
 
 def test_rows_are_saved_in_the_document_and_shown_from_it(cart):
     session = cart._session
-    cart.table.choose("x.tau", "free")
-    cart.table.choose("th.q", "fixed", "20 deg")
+    cart.table.set_role("x.tau", "free")
+    cart.table.set_role("th.q", "fixed", "20 deg")
     cart.picker.box.setCurrentText("leaning")
-    assert cart.picker.save()
+    assert cart.picker.save_element()
     assert session.undo_label == "Save operating point leaning"
     (point,) = session.model.operating_points
     assert [(row.quantity, row.role, row.value) for row in point.rows] == [
         ("th.q", "fixed", pytest.approx(radians(20.0))),
         ("x.tau", "free", None),
     ]
-    cart.table.choose("th.q", "target", "0.1")
-    assert cart.picker.save()
+    cart.table.set_role("th.q", "target", "0.1")
+    assert cart.picker.save_element()
     assert session.model.operating_points[0].rows[0].value == 0.1
     session.undo()  # the panel shows what the document holds
-    assert next(row for row in cart.table.rows() if row.name == "th.q") == (
+    assert next(row for row in cart.table.row_texts() if row.name == "th.q") == (
         "th.q",
         "fixed",
         "0.34906585 rad",
@@ -162,26 +162,26 @@ def test_rows_are_saved_in_the_document_and_shown_from_it(cart):
     )
     session.undo()
     assert session.model.operating_points == ()
-    assert cart.picker.chosen == ""
+    assert cart.picker.chosen_name == ""
 
 
 def test_a_point_of_the_document_follows_what_it_names(cart):
     session = cart._session
     rows = (ks.TrimRow(quantity="th.q", value=0.5), ks.TrimRow(quantity="x.v", value=2))
     session.apply("Add", lambda m: edits.add(m, ks.Trim(name="fast", rows=rows), ks.Trim(name="still")))
-    session.select(Ref("operating_points", "fast"))
-    assert [row.name for row in cart.table.rows() if row.role] == ["th.q", "x.v"]
+    session.select(ElementRef("operating_points", "fast"))
+    assert [row.name for row in cart.table.row_texts() if row.role] == ["th.q", "x.v"]
     session.apply("Rename", lambda m: edits.rename(m, "joints", "th", "angle"))
-    assert [row.name for row in cart.table.rows() if row.role] == ["angle.q", "x.v"]
+    assert [row.name for row in cart.table.row_texts() if row.role] == ["angle.q", "x.v"]
     session.apply("Rename", lambda m: edits.rename(m, "operating_points", "fast", "quick"))
     assert cart.picker.box.currentText() == "quick"
-    cart.picker.choose("still")
-    assert [row for row in cart.table.rows() if row.role] == []
+    cart.picker.load_element("still")
+    assert [row for row in cart.table.row_texts() if row.role] == []
 
 
 def test_what_cannot_be_saved_is_said_and_nothing_changes(cart):
-    cart.table.choose("th.q", "fixed", "20 apples")
-    assert not cart.picker.save()
+    cart.table.set_role("th.q", "fixed", "20 apples")
+    assert not cart.picker.save_element()
     assert "th.q" in cart.note.words
     assert cart._session.model.operating_points == ()
 
@@ -193,11 +193,11 @@ def test_numbers_are_shown_and_typed_in_the_units_chosen(qtbot, jobs, tmp_path):
     settings.millimetres = True
     panel = OperatingPointPanel(session, jobs, lambda _: None, lambda *_: None, settings)
     qtbot.addWidget(panel)
-    panel.table.choose("th.q", "target", "30")
-    panel.table.choose("x.q", "fixed", "250")
-    panel.table.choose("x.tau", "free")
+    panel.table.set_role("th.q", "target", "30")
+    panel.table.set_role("x.q", "fixed", "250")
+    panel.table.set_role("x.tau", "free")
     assert [cell(panel, name, 2) for name in ("th.q", "x.q")] == ["30°", "250 mm"]
-    (x, th, tau) = panel.asked("point").rows
+    (x, th, tau) = panel.build_trim("point").rows
     assert (x.value, th.value, tau.value) == (pytest.approx(0.25), pytest.approx(pi / 6.0), None)
     solved(panel, qtbot)
     assert cell(panel, "x.q", 6) == "250 mm"
@@ -206,7 +206,7 @@ def test_numbers_are_shown_and_typed_in_the_units_chosen(qtbot, jobs, tmp_path):
     settings.degrees = settings.millimetres = False
     assert [cell(panel, "x.q", column) for column in (2, 6, 7)] == ["0.25 m", "0.25 m", "0 m"]
     assert cell(panel, "th.q", 7) == "-0.5236 rad"
-    assert panel.asked("point").rows == (x, th, tau)
+    assert panel.build_trim("point").rows == (x, th, tau)
     panel.close()
 
 
@@ -218,18 +218,18 @@ def test_units_leave_what_cannot_be_read_and_forms_of_the_document(qtbot, jobs, 
     qtbot.addWidget(panel)
     rows = (ks.TrimRow(quantity="th.q", value="pi/7"), ks.TrimRow(quantity="x.q", value=1.0 / 3.0))
     session.apply("Add", lambda m: edits.add(m, ks.Trim(name="odd", rows=rows)))
-    panel.picker.choose("odd")
-    panel.table.choose("x.tau", "free")
+    panel.picker.load_element("odd")
+    panel.table.set_role("x.tau", "free")
     panel.table.item(2, 3).setText("few")
     settings.degrees, settings.millimetres = False, True
     assert (cell(panel, "th.q", 2), cell(panel, "x.q", 2), cell(panel, "x.tau", 3)) == ("pi/7", "333.33333 mm", "few")
     panel.table.item(2, 3).setText("")
-    assert {row.quantity: row.value for row in panel.asked("odd").rows} == {
+    assert {row.quantity: row.value for row in panel.build_trim("odd").rows} == {
         "x.q": 1.0 / 3.0,
         "th.q": "pi/7",
         "x.tau": None,
     }
-    panel.table.choose("x.q", "fixed", "30 deg")
-    assert not panel.picker.save()
+    panel.table.set_role("x.q", "fixed", "30 deg")
+    assert not panel.picker.save_element()
     assert "x.q" in panel.note.words
     panel.close()

@@ -12,7 +12,7 @@ from core.functions.diagrams import Diagram, Series
 def shown(qtbot):
     def show(diagram):
         part = DiagramPart(diagram, None)
-        while not part.go_on():
+        while not part.create_next_piece():
             pass
         qtbot.addWidget(part)
         part.resize(500, 320)
@@ -27,9 +27,9 @@ def test_the_pointer_tells_the_nearest_pole(shown, qtbot):
     poles = Series("poles", (-1.0, -1.0), (2.0, -2.0), "x")
     part = shown(Diagram(title="Poles", across="Re", up="Im", series=(poles,), square=True))
     qtbot.wait(50)
-    part._pointed(part.item.vb.mapViewToScene(QPointF(-1.0, 2.0)))
+    part._on_pointer_moved(part.item.vb.mapViewToScene(QPointF(-1.0, 2.0)))
     assert part.nearest.text() == "poles: λ = −1 + 2 i 1/s, 0.31831 Hz"
-    part._pointed(part.item.vb.mapViewToScene(QPointF(-1.0, 0.0)))
+    part._on_pointer_moved(part.item.vb.mapViewToScene(QPointF(-1.0, 0.0)))
     assert part.nearest.text() == ""
 
 
@@ -39,7 +39,18 @@ def test_a_gain_over_a_logarithmic_axis_leaves_out_what_is_not_finite(shown, qtb
     curve = Series("y / w", tuple(omega), tuple(gain))
     part = shown(Diagram(title="Bode: gain", across="ω", up="Gain [dB]", series=(curve,), log_across=True))
     qtbot.wait(50)
-    assert [text for _, text in part._decades()[0]] == ["0.1", "0.2", "0.5", "1", "2", "5", "10", "20", "50", "100"]
-    part._pointed(part.item.vb.mapViewToScene(QPointF(0.0, 0.0)))
+    assert [text for _, text in part._decade_ticks()[0]] == [
+        "0.1",
+        "0.2",
+        "0.5",
+        "1",
+        "2",
+        "5",
+        "10",
+        "20",
+        "50",
+        "100",
+    ]
+    part._on_pointer_moved(part.item.vb.mapViewToScene(QPointF(0.0, 0.0)))
     assert part.nearest.text().endswith("at ω 1")
     assert part.part.to_table().rows[0][1] == pytest.approx(20.0)

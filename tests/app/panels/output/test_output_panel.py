@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 from app.formulas.matrix import MatrixView
 from app.panels.output.panel import MOST_CARDS, OutputPanel
 from app.panels.output.tables import TableView
-from app.runs.answers import Answers
+from app.runs.answers import ResultUpdater
 from core.functions import FUNCTIONS, Context, call
 from core.functions.results import Matrix, Message, Table
 from core.functions.text import Column
@@ -19,7 +19,7 @@ from tests.functions.short_searches import FEW
 
 @pytest.fixture
 def panel(qtbot, session, jobs, settings):
-    answers = Answers(session, jobs)
+    answers = ResultUpdater(session, jobs)
     panel = OutputPanel(session, answers, settings)
     qtbot.addWidget(panel)
     panel.resize(800, 500)
@@ -34,12 +34,12 @@ def context(session):
 
 
 def test_every_result_has_a_card(qtbot, panel, session):
-    functions = [f for f in FUNCTIONS.values() if f.id != "picture" and not f.unavailable(context(session))]
+    functions = [f for f in FUNCTIONS.values() if f.id != "picture" and not f.unavailability_reason(context(session))]
     for function in functions:
         result = call(function.id, context(session), **FEW.get(function.id, {}))
         session.produced.emit(result)
         card = panel.cards[-1]
-        assert card.text()
+        assert card.format_text()
         assert card._title.text() == result.title
         assert card._call.text() == result.call
     assert len(panel.cards) == len(functions)
@@ -64,10 +64,10 @@ def test_results_of_one_card_replace_one_another(panel, session):
 def test_copies(panel, session):
     session.produced.emit(call("jacobian", context(session)))
     card = panel.cards[0]
-    menu = card._copy_menu(card)
+    menu = card._build_copy_menu(card)
     clipboard = QGuiApplication.clipboard()
     expected = {"Text": "ωx", "LaTeX": "bmatrix", "Python": "np.array", "CSV (tables)": "Property,Translation"}
-    for title, word in (expected | {"The call": "jacobian()"}).items():
+    for title, word in (expected | {"Call": "jacobian()"}).items():
         next(action for action in menu.actions() if action.text() == title).trigger()
         assert word in clipboard.text()
     panel.copy_all()
@@ -97,7 +97,7 @@ def test_taking_a_pose_can_be_undone(panel, session):
     session.produced.emit(call("show_robot", context(session), ranges=["joint1=0:1:4", "a2=0.3:0.5:4"]))
     part = panel.cards[0]._parts[0]
     part._number.setCurrentIndex(4)
-    part.take()
+    part.use_pose()
     assert session.q[0] == pytest.approx(1.0)
     assert session.model.values()["a2"] == pytest.approx(0.5)
     session.undo()

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import pytest
 
 from app.background.jobs import Jobs
-from app.cli.function_command import present
+from app.cli.function_command import show_result
 from app.panels.output.panel import OutputPanel
-from app.panels.output.parts import CardPlace, TextPart, card_of, part_of
-from app.runs.answers import Answers
+from app.panels.output.parts import CardContext, TextPart, create_part, register_part_creator
+from app.runs.answers import ResultUpdater
 from app.widgets.label import Label
 from core.errors import ModelError
 from core.functions import Context
@@ -47,19 +47,19 @@ def context(session):
 
 
 def test_it_is_shown_and_copied(qtbot, session, settings, beat):
-    panel = OutputPanel(session, Answers(session, Jobs()), settings)
+    panel = OutputPanel(session, ResultUpdater(session, Jobs()), settings)
     qtbot.addWidget(panel)
     session.produced.emit(Report(title="Heard", parts=(beat,)))
     (card,) = panel.cards
     assert [part.text() for part in card._parts if isinstance(part, TextPart)] == ["Beat: beats at 3.5 Hz"]
-    assert card.text() == f"{session.model.name}\nBeat: beats at 3.5 Hz"
-    assert card.csv() == "low [Hz],high [Hz]\n440.0,443.5\n"
+    assert card.format_text() == f"{session.model.name}\nBeat: beats at 3.5 Hz"
+    assert card.format_csv() == "low [Hz],high [Hz]\n440.0,443.5\n"
     panel.close()
 
 
 def test_it_is_saved(tmp_path, beat, context):
     for suffix in ("txt", "csv", "json", "py", "tex", "png"):
-        present(beat, context, False, str(tmp_path / f"beat.{suffix}"))
+        show_result(beat, context, False, str(tmp_path / f"beat.{suffix}"))
     assert (tmp_path / "beat.txt").read_text() == "Beat: beats at 3.5 Hz\n"
     assert (tmp_path / "beat.csv").read_text().splitlines()[1] == "440.0,443.5"
     written = json.loads((tmp_path / "beat.json").read_text())
@@ -71,28 +71,28 @@ def test_it_is_saved(tmp_path, beat, context):
 
 def test_what_has_no_poses_cannot_be_drawn(tmp_path, context):
     with pytest.raises(ModelError, match="nothing to draw"):
-        present(Message(text="Silence."), context, False, str(tmp_path / "nothing.png"))
+        show_result(Message(text="Silence."), context, False, str(tmp_path / "nothing.png"))
 
 
 def test_a_widget_registers_for_its_kind(qtbot, session, settings, beat):
-    place = CardPlace(session, settings, lambda: beat)
+    place = CardContext(session, settings, lambda: beat)
 
     @dataclass(frozen=True, kw_only=True)
     class LoudBeat(Beat):
         """Made up: has a widget of its own."""
 
-    @card_of(LoudBeat)
+    @register_part_creator(LoudBeat)
     def loud(part, place):
         return Label(part.to_text().upper())
 
-    widget = part_of(LoudBeat(title="Beat", low=1.0, high=2.0, poses=beat.poses), place)
+    widget = create_part(LoudBeat(title="Beat", low=1.0, high=2.0, poses=beat.poses), place)
     qtbot.addWidget(widget)
     assert widget.text() == "BEAT: BEATS AT 1.0 HZ"
 
 
 def test_what_is_no_result_is_refused_by_name(session, settings):
     with pytest.raises(TypeError, match="not dict"):
-        part_of({}, CardPlace(session, settings, lambda: None))
+        create_part({}, CardContext(session, settings, lambda: None))
 
 
 def test_a_kind_says_how_it_is_written():

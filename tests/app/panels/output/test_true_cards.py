@@ -8,18 +8,18 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from app.document.provenance import options_for_repeat
-from app.document.run_pose import RunPose
+from app.document.run_pose import RunPoseFollower
 from app.document.session import Session
 from app.panels.output.panel import OutputPanel
 from app.panels.output.parts import PosesPart
 from app.panels.output.tables import TableView
-from app.runs.answers import Answers, new_card
+from app.runs.answers import ResultUpdater, new_card
 from core.errors import KinetostatError, ModelError
 from core.files import load
 from core.functions import FUNCTIONS, call
 from core.functions.diagrams import Diagram
-from core.functions.results import PoseSequence, leaves
-from core.functions.text import cell_text
+from core.functions.results import PoseSequence, leaf_results
+from core.functions.text import format_cell
 from core.model.edits import edits
 from core.simulation.simulator import simulate
 from resources import EXAMPLES
@@ -39,14 +39,14 @@ class Desk:
     session: Session
     jobs: object
     settings: object
-    answers: Answers
+    answers: ResultUpdater
     panel: OutputPanel
 
     def settle(self):
         """Wait until nothing is computed any more and cards have been compared."""
 
         def idle():
-            asked = self.jobs.running or self.answers._soon.isActive()
+            asked = self.jobs.unfinished_jobs or self.answers._soon.isActive()
             return not (asked or self.panel._late.isActive() or self.panel._unsure)
 
         self.qtbot.waitUntil(idle)
@@ -54,7 +54,7 @@ class Desk:
     def live(self, function, **options):
         """The card of a function that follows."""
         card = new_card()
-        self.answers.follow(FUNCTIONS[function], options, card)
+        self.answers.start_live_updates(FUNCTIONS[function], options, card)
         self.settle()
         return self.card(card)
 
@@ -82,8 +82,8 @@ def desk_of(qtbot, jobs, settings):
 
     def make(example):
         session = Session()
-        session.start(load(EXAMPLES / f"{example}.kst"))
-        answers = Answers(session, jobs)
+        session.start_document(load(EXAMPLES / f"{example}.kst"))
+        answers = ResultUpdater(session, jobs)
         panel = OutputPanel(session, answers, settings)
         qtbot.addWidget(panel)
         panel.resize(800, 500)
@@ -111,7 +111,7 @@ def cells_in(result, units):
     parts = [part for part in result.shown() if not isinstance(part, Diagram)]
     tables = [table for part in parts if (table := part.to_table()) is not None]
     return [
-        [said(cell_text(cell, column, **units)) for cell, column in zip(row, table.columns, strict=True)]
+        [said(format_cell(cell, column, **units)) for cell, column in zip(row, table.columns, strict=True)]
         for table in tables
         for row in table.rows
     ]
@@ -131,9 +131,9 @@ def assert_true(desk, card, where):
     """The card shows what a fresh call gives, or says that it is old."""
     if card.note.words:
         assert card.note.words.startswith("Outdated: "), (where, card.note.words)
-        assert not desk.answers.follows(card.result.card) or desk.answers.problem(card.result.card), where
+        assert not desk.answers.is_live(card.result.card) or desk.answers.update_problem(card.result.card), where
         return
-    assert card.done
+    assert card.is_complete
     units = {"degrees": desk.settings.degrees, "millimetres": desk.settings.millimetres}
     fresh = desk.fresh(card)
     assert said(card.result.to_text(**units)) == said(fresh.to_text(**units)), where
@@ -188,7 +188,7 @@ def walk(desk, cards):
 @pytest.mark.parametrize("example", quick_walk([TREE, *CLOSED], quick=[TREE, "four_bar", "shaker_chord"]))
 def test_live_cards_equal_a_fresh_call_wherever_the_machine_goes(desk_of, example):
     desk = desk_of(example)
-    live = [f for f in FUNCTIONS.values() if f.live and not f.unavailable(desk.session.context())]
+    live = [f for f in FUNCTIONS.values() if f.live and not f.unavailability_reason(desk.session.context())]
     cards = []
     for function in live:
         try:
@@ -198,16 +198,18 @@ def test_live_cards_equal_a_fresh_call_wherever_the_machine_goes(desk_of, exampl
         cards.append(desk.live(function.id))
     assert len(cards) >= 6
     walk(desk, cards)
-    assert all(desk.answers.follows(card.result.card) for card in cards)
+    assert all(desk.answers.is_live(card.result.card) for card in cards)
 
 
 @pytest.mark.slow
 def test_cards_of_one_call_are_true_or_say_that_they_are_old(desk_of):
     desk = desk_of(TREE)
     left_out = WRITES_FILES | SWITCHES
-    wanted = [f for f in FUNCTIONS.values() if f.id not in left_out and not f.unavailable(desk.session.context())]
+    wanted = [
+        f for f in FUNCTIONS.values() if f.id not in left_out and not f.unavailability_reason(desk.session.context())
+    ]
     cards = [desk.once(function.id, **SHORT.get(function.id, {})) for function in wanted]
-    desk.qtbot.waitUntil(lambda: all(card.done for card in cards))
+    desk.qtbot.waitUntil(lambda: all(card.is_complete for card in cards))
     walked = []
     for where in moves(desk):
         desk.settle()
@@ -230,7 +232,7 @@ def test_what_does_not_read_the_pose_is_the_same_at_every_pose(desk_of, example)
     moved = session.context()
     assert not np.allclose(rest.q, moved.q)
     for function in FUNCTIONS.values():
-        if function.reads != "pose" and function.id not in SWITCHES and not function.unavailable(rest):
+        if function.reads != "pose" and function.id not in SWITCHES and not function.unavailability_reason(rest):
             few = SHORT.get(function.id, {})
             texts = [said(call(function.id, context, **few).to_text()) for context in (rest, moved)]
             assert texts[0] == texts[1], function.id
@@ -255,7 +257,7 @@ def test_update_asks_the_same_of_the_machine_as_it_is_now(desk_of):
 def test_a_card_names_machine_and_pose_in_the_persons_units(desk_of):
     desk = desk_of("four_bar")
     card = desk.live("coordinates")
-    assert card.origin.text() == f"{desk.session.model.name}, at rest"
+    assert card.origin.text() == f"{desk.session.model.name}, reference configuration"
     desk.session.preview_coordinates({"crank_pin": np.radians(40.0)})
     desk.settle()
     shown = dict(zip((row[0] for row in cells_of(card)), (row[2] for row in cells_of(card)), strict=True))
@@ -268,7 +270,7 @@ def test_a_card_names_machine_and_pose_in_the_persons_units(desk_of):
 def test_a_card_names_the_moment_of_a_run(desk_of):
     desk = desk_of("pendulum")
     session = desk.session
-    follower = RunPose(session)
+    follower = RunPoseFollower(session)
     session.runs.add(simulate(session.mech, 0.5))
     session.runs.seek(0.25)
     card = desk.live("gravity")
@@ -284,10 +286,10 @@ def test_cards_of_a_machine_that_is_gone_say_so_and_keep_their_numbers(desk_of):
     desk = desk_of("four_bar")
     live, once = desk.live("jacobian"), desk.once("gravity")
     before = live.result.to_text(), once.result.to_text(), live.origin.text()
-    desk.session.start(load(EXAMPLES / "slider_crank.kst"))
+    desk.session.start_document(load(EXAMPLES / "slider_crank.kst"))
     desk.settle()
     for card in (live, once):
-        assert card.note.words == "Its machine is no longer open."
+        assert card.note.words == "The machine of this result is no longer open."
         assert not card.update_button.isVisible()
         assert not card.live.isVisible()
     desk.session.preview_coordinates({desk.session.mech.q_names[0]: 0.6})
@@ -304,11 +306,11 @@ def test_poses_of_another_machine_are_not_taken(desk_of):
     card = desk.once("show_robot", ranges=["crank_pin=0:1:3"])
     told = []
     desk.session.message.connect(lambda severity, text: told.append(text))
-    desk.session.start(load(EXAMPLES / "slider_crank.kst"))
+    desk.session.start_document(load(EXAMPLES / "slider_crank.kst"))
     before = desk.session.q.copy()
     part = card.findChild(PosesPart)
     part._number.setCurrentIndex(2)
-    part.take()
+    part.use_pose()
     np.testing.assert_array_equal(desk.session.q, before)
     assert "another machine" in told[-1]
 
@@ -317,8 +319,8 @@ def test_each_of_several_sequences_is_named_and_shown_again_itself(desk_of, qtbo
     """Modes of a linear system: each has a film."""
     desk = desk_of("double_pendulum")
     card = desk.once("linear_system")
-    qtbot.waitUntil(lambda: card.done)
-    sequences = [part for part in leaves(card.result) if isinstance(part, PoseSequence)]
+    qtbot.waitUntil(lambda: card.is_complete)
+    sequences = [part for part in leaf_results(card.result) if isinstance(part, PoseSequence)]
     rows = card.findChildren(PosesPart)
     assert [row._name.text() for row in rows] == [each.title for each in sequences]
     assert len(rows) > 1
@@ -326,14 +328,14 @@ def test_each_of_several_sequences_is_named_and_shown_again_itself(desk_of, qtbo
     desk.session.shown_again.connect(lambda _, poses: asked.append(poses))
     for row in rows:
         assert not row._name.isHidden()
-        row._show_again()
+        row._show_in_scene()
     assert all(a is b for a, b in zip(asked, sequences, strict=True))
 
 
 def test_shown_again_poses_stay_on_their_card(desk_of):
     desk = desk_of("four_bar")
     card = desk.once("show_robot", ranges=["crank_pin=0:1:3"])
-    card.findChild(PosesPart)._show_again()
+    card.findChild(PosesPart)._show_in_scene()
     assert desk.panel.cards == [card]
 
 
@@ -406,11 +408,11 @@ def test_copies_say_what_is_shown(desk_of):
     for degrees, shown in ((True, "40"), (False, "0.698132")):
         desk.settings.degrees = degrees
         assert shown in next(row[2] for row in cells_of(card))
-        assert shown in card.text()
-        assert shown in card.latex()
-        value = card.csv().splitlines()[1].split(",")[2]
+        assert shown in card.format_text()
+        assert shown in card.format_latex()
+        value = card.format_csv().splitlines()[1].split(",")[2]
         assert float(value.split()[0]) == pytest.approx(np.radians(40.0) if not degrees else 40.0, abs=1e-9)
-    menu = card._copy_menu(card)
+    menu = card._build_copy_menu(card)
     desk.settings.degrees = True
     next(action for action in menu.actions() if action.text() == "LaTeX").trigger()
     assert "40" in QGuiApplication.clipboard().text()

@@ -18,15 +18,15 @@ from PySide6.QtWidgets import QApplication
 from scipy.ndimage import gaussian_filter
 
 from app.plotting import channels, export
-from app.plotting.chart import clipped_line
-from app.plotting.curves import Plot, Sheet, curves
+from app.plotting.chart import clip_line
+from app.plotting.curves import Plot, PlotSheet, build_curves
 from app.plotting.dragged_channels import CHANNELS
-from app.plotting.series import Series, column, expanded, is_extension_of
+from app.plotting.series import PlotColumns, compute_column, get_scalar_names, is_extension_of
 from app.preferences.theme import LIGHT
 from app.widgets.label import LEGIBLE
 from core.simulation import simulate
-from core.simulation.run.resampling import at_rest
-from core.simulation.run.run import part
+from core.simulation.run.resampling import equilibrium_run
+from core.simulation.run.run import select_samples
 
 AMPLITUDE, RATE = 0.7, 3.0
 
@@ -39,7 +39,7 @@ def motion(mech, end=2.0, samples=201, amplitude=AMPLITUDE):
     v = amplitude * RATE * np.outer(np.cos(RATE * t), ones)
     a = -amplitude * RATE**2 * np.outer(np.sin(RATE * t), ones)
     tau = mech.inverse_dynamics(q, v, a)
-    still = at_rest(mech, q[0])
+    still = equilibrium_run(mech, q[0])
     return dataclasses.replace(still, time=t, q=q, v=v, a=a, tau=tau, x=np.zeros((samples, mech.nx)))
 
 
@@ -47,12 +47,12 @@ def motion(mech, end=2.0, samples=201, amplitude=AMPLITUDE):
 def plots(bench):
     """The panel in front, with the two-link arm open."""
     bench.example("two_link")
-    bench.window.docks.show("plots")
+    bench.window.docks.show_panel("plots")
     panel = bench.window.plots
     bench.wait(panel.isVisible)
-    panel.show_sheet(Sheet())
+    panel.show_sheet(PlotSheet())
     panel.picker.search.clear()
-    panel.auto()
+    panel.fit_axes()
     return panel
 
 
@@ -66,7 +66,7 @@ def shown(plots):
 def exported(bench, path):
     """Wait until the plots are in a file."""
     bench.window.plots.export(path)
-    bench.wait(lambda: not bench.window.jobs.running)
+    bench.wait(lambda: not bench.window.jobs.unfinished_jobs)
     return path.is_file()
 
 
@@ -169,7 +169,7 @@ def test_names_of_lanes_have_the_room_that_their_words_leave(bench):
     """Modes are words, and no wider than the widest of them."""
     bench.example("belt_oscillator")
     bench.session.runs.add(simulate(bench.session.mech, 1.0))
-    bench.window.docks.show("plots")
+    bench.window.docks.show_panel("plots")
     bench.window.plots.add(["rub.friction.mode"])
     (chart,) = shown(bench.window.plots)
     bench.window.resize(1440, 900)
@@ -258,7 +258,7 @@ def test_a_formula_is_drawn_and_a_wrong_one_explained(bench, plots):
     QTest.keyClicks(edit, f"{first}.w^2")
     QTest.keyClick(edit, Qt.Key.Key_Return)
     assert f"{first}.w" in plots.picker.note.words
-    assert plots.sheet.current.channels == (f"{first}.v^2/2",)
+    assert plots.sheet.active_plot.channels == (f"{first}.v^2/2",)
 
 
 def test_elements_dragged_from_the_tree_are_drawn_where_they_are_dropped(plots):
@@ -302,7 +302,9 @@ def test_axes_tell_small_numbers_as_they_are(plots):
     plots.runs.add(motion(mech, end=0.5, amplitude=1e-9))
     plots.add([f"{joints(plots)[0]}.q"])
     (chart,) = shown(plots)
-    chart.paint(plots.theme.colors)  # as after a change of theme: pyqtgraph would count in nano and milli from here on
+    chart.apply_theme(
+        plots.theme.colors
+    )  # as after a change of theme: pyqtgraph would count in nano and milli from here on
     shown(plots)
     assert [axis.autoSIPrefixScale for axis in chart.axes.all_axes] == [1.0] * len(chart.axes.all_axes)
 
@@ -327,12 +329,12 @@ def test_every_channel_of_the_tree_has_a_column_and_lengths_and_angles_their_uni
     from resources import examples
 
     mech = Mechanism(load(next(each.path for each in examples() if each.name == name)))
-    run = at_rest(mech, mech.rest())
-    for leaf in channels.leaves(channels.tree(run)):
-        for part_ in expanded(run, leaf.channel):
-            assert column(run, part_).shape == (1,)
+    run = equilibrium_run(mech, mech.rest())
+    for leaf in channels.iterate_channel_rows(channels.build_channel_tree(run)):
+        for part_ in get_scalar_names(run, leaf.channel):
+            assert compute_column(run, part_).shape == (1,)
             unitless = "orientation" in part_ or part_.rpartition(".")[2] in ("qx", "qy", "qz", "qw")
-            measure = channels.measure(run, part_)
+            measure = channels.physical_dimension(run, part_)
             assert bool(measure.symbol or measure.dimension != "none") != unitless, part_
 
 
@@ -364,9 +366,9 @@ def test_what_an_element_acts_along_decides_what_its_channels_measure(channel, d
     from resources import examples
 
     mech = Mechanism(load(next(each.path for each in examples() if each.name == "forces")))
-    run = at_rest(mech, mech.rest())
-    assert column(run, channel).shape == (1,)
-    assert channels.measure(run, channel).dimension == dimension
+    run = equilibrium_run(mech, mech.rest())
+    assert compute_column(run, channel).shape == (1,)
+    assert channels.physical_dimension(run, channel).dimension == dimension
 
 
 @pytest.mark.parametrize(
@@ -379,7 +381,7 @@ def test_energies_are_proposed_with_what_friction_and_stops_take(example, lost):
     from resources import EXAMPLES
 
     run = simulate(load(EXAMPLES / f"{example}.kst"), 1.0)
-    _, names = channels.likely(run)["Energies"]
+    _, names = channels.suggest_plots(run)["Energies"]
     assert list(names) == ["energy.kinetic", "energy.potential", "energy.total", *lost]
     if example == "bouncing_pendulum":
         assert run["energy.stops"][-1] > 1.0
@@ -394,17 +396,20 @@ def test_forces_in_joints_are_proposed_those_that_close_loops_too():
     from resources import EXAMPLES
 
     mech = Mechanism(load(EXAMPLES / "slider_crank.kst"))
-    run = at_rest(mech, mech.rest())
-    _, names = channels.likely(run)["Forces in joints"]
+    run = equilibrium_run(mech, mech.rest())
+    _, names = channels.suggest_plots(run)["Forces in joints"]
     assert set(names) == {f"{j}.reaction.force" for j in ("shaft", "crank_pin", "cylinder", "piston_pin")}
     for name in names:
         wrench = run[name.removesuffix(".force")]
-        assert column(run, name) == pytest.approx(np.linalg.norm(wrench[:, 3:], axis=1))
-        assert channels.measure(run, name).dimension == "force"
+        assert compute_column(run, name) == pytest.approx(np.linalg.norm(wrench[:, 3:], axis=1))
+        assert channels.physical_dimension(run, name).dimension == "force"
     driver = Driver(name="motor", joint="shaft", function="60 deg + 60 rpm*t")
     driven = Mechanism(edits.add(mech.model, driver))
-    assert channels.likely(at_rest(driven, driven.rest()))["Driving forces"] == ("time", ("motor.force",))
-    texts = {leaf.channel for leaf in channels.leaves(channels.tree(run))}
+    assert channels.suggest_plots(equilibrium_run(driven, driven.rest()))["Driving forces"] == (
+        "time",
+        ("motor.force",),
+    )
+    texts = {leaf.channel for leaf in channels.iterate_channel_rows(channels.build_channel_tree(run))}
     assert {"cylinder.reaction.torque", "piston.velocity.magnitude"} <= texts
 
 
@@ -414,7 +419,10 @@ def test_the_tree_calls_an_angle_an_angle_and_a_torque_a_torque():
     from resources import examples
 
     mech = Mechanism(load(next(each.path for each in examples() if each.name == "forces")))
-    texts = {leaf.channel: leaf.text for leaf in channels.leaves(channels.tree(at_rest(mech, mech.rest())))}
+    texts = {
+        leaf.channel: leaf.text
+        for leaf in channels.iterate_channel_rows(channels.build_channel_tree(equilibrium_run(mech, mech.rest())))
+    }
     assert (texts["coil.length"], texts["coil.force"]) == ("angle", "torque")
     assert (texts["spring.length"], texts["spring.force"]) == ("length", "force")
 
@@ -495,7 +503,7 @@ def test_runs_lie_over_one_another_in_their_colours_and_faint_ones_behind(plots)
     assert {curve.color for curve in chart.curves if curve.key[0] == one.id} == {one.color}
     assert len({curve.dash for curve in chart.curves if curve.key[0] == two.id}) == 2
     assert chart.curves[-1].key[0] == two.id
-    runs.show(one, False)
+    runs.set_visible(one, False)
     (chart,) = shown(plots)
     assert {curve.key[0] for curve in chart.curves} == {two.id}
     assert len({curve.color for curve in chart.curves}) == 2
@@ -514,8 +522,10 @@ def test_a_growing_run_is_drawn_as_it_grows_without_computing_its_start_again(pl
     asked = []
     from app.plotting import series as module
 
-    original = module.column
-    monkeypatch.setattr(module, "column", lambda r, name: asked.append((name, len(r.time))) or original(r, name))
+    original = module.compute_column
+    monkeypatch.setattr(
+        module, "compute_column", lambda r, name: asked.append((name, len(r.time))) or original(r, name)
+    )
     plots.add(["energy.kinetic"])
     shown(plots)
     plots.runs.replace(record, part_of(run, 120), growing=True)
@@ -537,12 +547,12 @@ def test_another_run_is_not_taken_for_a_longer_one(plots):
     assert is_extension_of(run, part_of(run, 20))
     assert not is_extension_of(other, part_of(run, 20))
     assert not is_extension_of(part_of(run, 20), run)
-    assert part(run, slice(150, None)).time == pytest.approx(run.time[150:])
+    assert select_samples(run, slice(150, None)).time == pytest.approx(run.time[150:])
 
 
 def test_a_run_without_a_channel_has_no_curve_for_it(plots):
     plots.runs.add(motion(plots.session.mech))
-    found = curves(Plot(("nobody.q", "energy.total")), plots.runs, Series(), plots.settings)
+    found = build_curves(Plot(("nobody.q", "energy.total")), plots.runs, PlotColumns(), plots.settings)
     assert [curve.label for curve in found] == ["energy.total"]
 
 
@@ -550,10 +560,10 @@ def test_plots_are_remembered_for_each_model(bench, plots):
     plots.runs.add(motion(plots.session.mech))
     plots.add(["energy.total"])
     bench.example("pendulum")
-    assert plots.sheet == Sheet()
+    assert plots.sheet == PlotSheet()
     bench.example("two_link")
     assert plots.sheet.current.channels == ("energy.total",)
-    plots.show_sheet(Sheet())
+    plots.show_sheet(PlotSheet())
 
 
 # ------------------------------------------------------------------------------- files
@@ -578,13 +588,13 @@ def test_numbers_are_written_beside_the_window(bench, plots, tmp_path, monkeypat
     plots.runs.add(motion(plots.session.mech))
     plots.add(["energy.total"])
     shown(plots)
-    rows, threads = export._rows, []
+    rows, threads = export._table_rows, []
 
     def watched(columns, separator):
         threads.append(threading.current_thread())
         yield from rows(columns, separator)
 
-    monkeypatch.setattr(export, "_rows", watched)
+    monkeypatch.setattr(export, "_table_rows", watched)
     assert exported(bench, tmp_path / "plot.csv")
     assert threads
     assert threading.main_thread() not in threads
@@ -615,7 +625,7 @@ def test_a_drawing_shows_what_the_picture_shows(bench, plots, tmp_path):
     plots.add([f"{first}.q", "energy.total"])
     charts = shown(plots)
     assert exported(bench, tmp_path / "plot.svg")
-    picture = export.picture(charts, LIGHT, 1.0)
+    picture = export.render_image(charts, LIGHT, 1.0)
     drawing = QImage(picture.size(), QImage.Format.Format_RGB32)
     drawing.fill(0xFFFFFFFF)
     painter = QPainter(drawing)
@@ -649,7 +659,7 @@ def test_what_cannot_be_exported_is_said(bench, plots, tmp_path):
 def test_copying_puts_a_picture_and_numbers_on_the_clipboard(plots):
     plots.runs.add(motion(plots.session.mech))
     plots.add(["energy.total"])
-    export.copy(shown(plots))
+    export.copy_to_clipboard(shown(plots))
     data = QApplication.clipboard().mimeData()
     assert data.hasImage()
     assert data.text().splitlines()[0] == "time [s]\tenergy.total [J]"
@@ -670,7 +680,7 @@ def test_plots_over_time_move_together_unless_unlinked(plots):
         assert two.window[1] > 0.5
     finally:
         plots.bar.link.setChecked(True)
-    plots.auto()
+    plots.fit_axes()
 
 
 # ------------------------------------------------------------------------------- drawings of a part
@@ -698,7 +708,7 @@ def test_a_drawing_of_a_part_ends_at_its_edges(bench, plots, tmp_path):
     chart.box.setRange(xRange=(0.0, 1.5), yRange=(-20.0, 20.0), padding=0.0)
     shown(plots)
     assert exported(bench, tmp_path / "part.svg")
-    ink = blue(tmp_path / "part.svg", export.picture([chart], LIGHT, 1.0).size())
+    ink = blue(tmp_path / "part.svg", export.render_image([chart], LIGHT, 1.0).size())
     area = chart.box.sceneBoundingRect().toAlignedRect()
     assert ink[area.top() : area.bottom(), area.left() : area.right()].sum() > 50
     assert not ink[area.bottom() + 2 : chart.view.height()].any()  # it goes down to −40°
@@ -713,7 +723,7 @@ def test_a_drawing_of_a_part_ends_at_its_edges(bench, plots, tmp_path):
 def test_a_clipped_line_is_what_of_it_is_inside(points):
     """Its length is that of the points, dense along the line, that are inside."""
     x, y = np.array(points, dtype=float).T
-    cx, cy = clipped_line(x, y, (-1.0, -1.0), (1.0, 1.0))
+    cx, cy = clip_line(x, y, (-1.0, -1.0), (1.0, 1.0))
     seen = ~np.isnan(cx)
     assert (np.abs(cx[seen]) <= 1.0 + 1e-9).all()
     assert (np.abs(cy[seen]) <= 1.0 + 1e-9).all()
@@ -732,7 +742,7 @@ def test_a_clipped_line_is_what_of_it_is_inside(points):
 
 def test_a_line_that_stays_inside_stays_one_line():
     t = np.linspace(0.0, 1.0, 50)
-    cx, cy = clipped_line(t, np.sin(t), (0.0, 0.0), (1.0, 1.0))
+    cx, cy = clip_line(t, np.sin(t), (0.0, 0.0), (1.0, 1.0))
     assert (cx == t).all()
     assert (cy == np.sin(t)).all()
 

@@ -5,8 +5,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.document.session import Ref
-from app.widgets.fields.number_editors import LengthEditor
+from app.document.session import ElementRef
+from app.widgets.fields.number_editors import LinkLengthEditor
 from core.design import linkage
 from core.model import Body, Cylinder, Model
 
@@ -16,14 +16,14 @@ def field(bench):
     """The field of a body's length, of the selected body."""
 
     def shown(body):
-        bench.session.select(Ref("bodies", body))
+        bench.session.select(ElementRef("bodies", body))
         return editor(bench)
 
     return shown
 
 
 def editor(bench):
-    return next(each for each in bench.window.findChildren(LengthEditor) if each.isVisibleTo(bench.window))
+    return next(each for each in bench.window.findChildren(LinkLengthEditor) if each.isVisibleTo(bench.window))
 
 
 def place_of(bench, item):
@@ -42,7 +42,7 @@ def write(edit, text):
 
 def test_two_clicks_and_a_value_make_a_link_as_long_as_said(bench, four_bar):
     bench.click(*place_of(bench, "shape/coupler/0"))
-    assert bench.session.selection == Ref("bodies", "coupler")
+    assert bench.session.selection == ElementRef("bodies", "coupler")
     write(editor(bench).edit, "0.25 m")
     pins = bench.session.mech.joint_poses(bench.session.q, p=bench.session.p)
     ends = [pins[name][0][:3, 3] for name in ("moving_pin_a", "moving_pin_b")]
@@ -72,7 +72,7 @@ def test_formulas_stay_unless_a_person_chooses(bench, field):
             Joint(name="B", parent="link", child="next", a=Pose(position=("l + h", 0, 0))),
         ),
     )
-    bench.session.start(model)
+    bench.session.start_document(model)
     length = field("link")
     assert "Locked" in length.note.text()
     write(length.edit, "0.25 m")
@@ -82,7 +82,7 @@ def test_formulas_stay_unless_a_person_chooses(bench, field):
         "Change the parameter l",
         "Change the parameter h",
         "Add an offset to the formulas",
-        "Replace the formulas by numbers",
+        "Replace the formulas with numbers",
     ]
     length.choices.actions()[2].trigger()
     assert bench.session.model.joint("B").a.position[0] == "l + h - 0.05"
@@ -94,7 +94,7 @@ def test_a_length_that_follows_another_links_changes_that_only_if_chosen(bench, 
     from core.model import Model
 
     model = linkage.link(Model(name="arm"), [(0, 0), (0.1, 0), (0.4, 0), (0.5, 0)])
-    bench.session.start(linkage.dimension(model, "l2", "l1*3"))
+    bench.session.start_document(linkage.dimension(model, "l2", "l1*3"))
     before = bench.session.model
     length = field("link2")
     write(length.edit, "0.6 m")
@@ -117,7 +117,7 @@ def test_a_menu_chooses_to_which_joint_a_ternary_link_is_measured(bench, field):
 
     bodies = tuple(Body(name=name, mass=1.0) for name in ("link", "second", "third"))
     pins = (pin("A", "world", "link", 0, 0), pin("B", "link", "second", 0.3, 0), pin("C", "link", "third", 0, 0.4))
-    bench.session.start(Model(bodies=bodies, joints=pins))
+    bench.session.start_document(Model(bodies=bodies, joints=pins))
     length = field("link")
     assert length.edit.value == pytest.approx(0.3)
     length.to.menu().aboutToShow.emit()
@@ -129,7 +129,7 @@ def test_a_menu_chooses_to_which_joint_a_ternary_link_is_measured(bench, field):
 
 
 def test_the_last_link_of_a_drawn_arm_has_the_length_of_its_free_end(bench, field):
-    bench.session.start(linkage.link(Model(name="arm"), [(0, 0), (0.1, 0), (0.4, 0)]))
+    bench.session.start_document(linkage.link(Model(name="arm"), [(0, 0), (0.1, 0), (0.4, 0)]))
     length = field("link2")
     assert length.edit.value == pytest.approx(0.3)
     assert length.to.isHidden()
@@ -140,6 +140,6 @@ def test_the_last_link_of_a_drawn_arm_has_the_length_of_its_free_end(bench, fiel
 
 
 def test_bodies_that_end_nowhere_have_no_length(bench, field):
-    bench.session.start(Model(bodies=(Body(name="disc", mass=1.0, shapes=(Cylinder(),)),)))
-    bench.session.select(Ref("bodies", "disc"))
-    assert not [each for each in bench.window.findChildren(LengthEditor) if each.isVisibleTo(bench.window)]
+    bench.session.start_document(Model(bodies=(Body(name="disc", mass=1.0, shapes=(Cylinder(),)),)))
+    bench.session.select(ElementRef("bodies", "disc"))
+    assert not [each for each in bench.window.findChildren(LinkLengthEditor) if each.isVisibleTo(bench.window)]

@@ -9,13 +9,13 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMainWindow, QWidget
 
-from app.document.session import Ref, Session
+from app.document.session import ElementRef, Session
 from app.panels.properties.panel import PropertyEditor
 from app.widgets.fields.choice_editors import ChoiceEditor, FlagEditor, ReferenceEditor
 from app.widgets.fields.field_editor import FieldEditor
 from app.widgets.fields.number_editors import NumberEditor, VectorEditor
-from app.widgets.fields.part_editors import PartEditor, PartsEditor
-from app.widgets.fields.shown_fields import applies
+from app.widgets.fields.part_editors import ElementListEditor, NestedElementEditor
+from app.widgets.fields.shown_fields import field_applies
 from app.widgets.fields.table_editor import TableEditor
 from app.widgets.fields.text_editors import ColorEditor, FileEditor, NotesEditor, TextEditor
 from core.model import (
@@ -41,7 +41,7 @@ from core.model import (
     World,
 )
 from core.model.edits import edits
-from core.model.fields import fields_of
+from core.model.fields import declared_fields
 from resources import EXAMPLES
 
 CASTING = str(EXAMPLES / "kestrel" / "meshes" / "link1_casting.stl")
@@ -120,9 +120,9 @@ def drive(qtbot, session: Session, editor) -> None:
             changes(session, editor, lambda: qtbot.keyClick(editor.box, Qt.Key.Key_Space))
         case TableEditor():
             drive_table(qtbot, session, editor)
-        case PartEditor():
+        case NestedElementEditor():
             drive_part(qtbot, session, editor)
-        case PartsEditor():
+        case ElementListEditor():
             drive_parts(qtbot, session, editor)
         case _:
             pytest.fail(f"nothing drives a {type(editor).__name__}")
@@ -148,7 +148,7 @@ def write_notes(qtbot, editor: NotesEditor) -> None:
 
 
 def test_another_form_is_laid_out_at_once(session, panel):
-    session.select(Ref("bodies", "block"))
+    session.select(ElementRef("bodies", "block"))
     fields = [field for field in panel.form.findChildren(QLineEdit) if field.isVisible()]
     assert fields
     assert all(field.height() >= field.minimumSizeHint().height() for field in fields)
@@ -187,7 +187,7 @@ def choose(qtbot, combo: QComboBox) -> None:
 
 
 def another_name(session: Session, editor: ReferenceEditor) -> str:
-    editor.combo.fill()
+    editor.combo.fill_names()
     names = editor.combo.names()
     return next(
         n for n in reversed(names) if n and n != editor.value and (editor.kind.target != "frame" or n == "spare")
@@ -198,36 +198,36 @@ def click(qtbot, button) -> None:
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def drive_part(qtbot, session: Session, editor: PartEditor) -> None:
+def drive_part(qtbot, session: Session, editor: NestedElementEditor) -> None:
     if editor.toggle is not None:
         changes(session, editor, lambda: click(qtbot, editor.toggle))
     if editor.value is not None:
-        editor.section.open(True)
+        editor.section.set_open(True)
         for inner in shown_editors(editor.form):
             drive(qtbot, session, inner)
 
 
-def drive_parts(qtbot, session: Session, editor: PartsEditor) -> None:
-    editor.section.open(True)
+def drive_parts(qtbot, session: Session, editor: ElementListEditor) -> None:
+    editor.section.set_open(True)
     for kind in editor.types.values():
-        changes(session, editor, lambda kind=kind: editor.add(kind))
+        changes(session, editor, lambda kind=kind: editor.add_element(kind))
     for i in range(len(editor.value)):
         section = editor.items[i][1]
-        section.open(True)
+        section.set_open(True)
         for inner in shown_editors(section.content):
             drive(qtbot, session, inner)
 
 
 def drive_table(qtbot, session: Session, editor: TableEditor) -> None:
     for column in range(len(editor.columns)):
-        text = None if editor.options_at(column) else "0.125"
+        text = None if editor.column_choices(column) else "0.125"
         changes(session, editor, lambda column=column, text=text: type_in_cell(qtbot, editor, 0, column, text))
     if not editor.fixed_rows:
         for name in ("add", "duplicate", "remove"):
             editor.table.setCurrentCell(0, 1)
             changes(session, editor, lambda name=name: click(qtbot, editor.buttons[name]))
         editor.table.setCurrentCell(0, 1)
-        editor.detail.open(True)
+        editor.detail.set_open(True)
         for inner in shown_editors(editor.detail.content):
             drive(qtbot, session, inner)
 
@@ -249,21 +249,21 @@ def type_in_cell(qtbot, editor: TableEditor, row: int, column: int, text: str | 
 
 
 def shown_editors(form):
-    return [e for e in form.editors.values() if applies(form.element, e.field)]
+    return [e for e in form.editors.values() if field_applies(form.element, e.field)]
 
 
 # --------------------------------------------------------------- every element, every field
 
 REFS = (
     None,
-    Ref("parameters", "l1"),
-    Ref("materials", "steel"),
-    Ref("bodies", "arm"),
-    Ref("bodies", "block"),
-    Ref("frames", "tip"),
-    Ref("joints", "j2"),
-    Ref("joints", "screw"),
-    Ref("chains", "chain"),
+    ElementRef("parameters", "l1"),
+    ElementRef("materials", "steel"),
+    ElementRef("bodies", "arm"),
+    ElementRef("bodies", "block"),
+    ElementRef("frames", "tip"),
+    ElementRef("joints", "j2"),
+    ElementRef("joints", "screw"),
+    ElementRef("chains", "chain"),
 )
 
 
@@ -271,7 +271,7 @@ REFS = (
 def test_every_field_is_edited_and_undone(qtbot, session, panel, ref):
     session.select(ref)
     element = panel.form.element
-    meant = {f.name for f in fields_of(type(element)) if applies(element, f)}
+    meant = {f.name for f in declared_fields(type(element)) if field_applies(element, f)}
     driven = set()
     for editor in shown_editors(panel.form):
         drive(qtbot, session, editor)
@@ -291,8 +291,8 @@ def test_gravity_shows_what_its_kind_needs(qtbot, settings, kind):
 
 
 def test_a_new_value_is_in_si_and_shown_in_the_preferred_unit(qtbot, session, panel, settings):
-    session.select(Ref("joints", "j1"))
-    panel.form.editors["a"].section.open(True)
+    session.select(ElementRef("joints", "j1"))
+    panel.form.editors["a"].section.set_open(True)
     rotation = panel.form.editors["a"].form.editors["rotation"]
     retype(qtbot, rotation.edits[2], "30")
     assert session.model.joint("j1").a.rotation[2] == pytest.approx(math.pi / 6)
@@ -305,7 +305,7 @@ def test_a_new_value_is_in_si_and_shown_in_the_preferred_unit(qtbot, session, pa
 
 
 def test_limits_take_the_unit_of_the_joint(qtbot, session, panel, settings):
-    session.select(Ref("joints", "j1"))
+    session.select(ElementRef("joints", "j1"))
     limits = panel.form.editors["limits"]
     type_in_cell(qtbot, limits, 0, 0, "-90")
     assert session.model.joint("j1").limits == (Limit(lower=-math.pi / 2),)
@@ -326,7 +326,7 @@ def retype_kind(panel, session, kind):
 
 
 def test_only_what_matters_to_a_joint_kind_is_shown(qtbot, session, panel):
-    session.select(Ref("joints", "screw"))
+    session.select(ElementRef("joints", "screw"))
     editors = panel.form.editors
 
     def shown(*names):
@@ -340,9 +340,9 @@ def test_only_what_matters_to_a_joint_kind_is_shown(qtbot, session, panel):
 
 
 def test_bad_input_stays_with_its_reason_and_the_model_is_unchanged(qtbot, session, panel):
-    session.select(Ref("bodies", "arm"))
+    session.select(ElementRef("bodies", "arm"))
     before, editor = session.model, panel.form.editors["mass"]
-    for text, words in (("2 m", "a mass is needed"), ("nothing", "is not defined"), ("3*(", "expected")):
+    for text, words in (("2 m", "a mass is expected"), ("nothing", "is not defined"), ("3*(", "expected")):
         retype(qtbot, editor.edit, text)
         assert editor.edit.text() == text
         assert editor.note.isVisible()
@@ -355,7 +355,7 @@ def test_bad_input_stays_with_its_reason_and_the_model_is_unchanged(qtbot, sessi
 
 
 def test_a_zero_axis_is_refused_beside_the_field(qtbot, session, panel):
-    session.select(Ref("joints", "j1"))
+    session.select(ElementRef("joints", "j1"))
     editor = panel.form.editors["axis"]
     told = []
     session.message.connect(lambda *message: told.append(message))
@@ -367,24 +367,24 @@ def test_a_zero_axis_is_refused_beside_the_field(qtbot, session, panel):
 
 
 def test_a_refused_cell_keeps_its_text_and_says_why(qtbot, session, panel):
-    session.select(Ref("chains", "chain"))
+    session.select(ElementRef("chains", "chain"))
     rows = panel.form.editors["rows"]
     before = session.model
     type_in_cell(qtbot, rows, 1, rows.columns.index("alpha"), "3 kg")
     assert session.model is before
     assert rows.table.item(1, rows.columns.index("alpha")).text() == "3 kg"
-    assert "an angle is needed" in rows.note.words
+    assert "an angle is expected" in rows.note.words
 
 
 def test_the_joint_column_of_a_dh_row_takes_the_textbook_entry(qtbot, session, panel):
-    session.select(Ref("chains", "chain"))
+    session.select(ElementRef("chains", "chain"))
     rows = panel.form.editors["rows"]
     type_in_cell(qtbot, rows, 0, rows.columns.index("theta"), "q1 + pi/2")
     assert session.model.chain("chain").rows[0].theta == "pi/2"
 
 
 def test_rows_move(qtbot, session, panel):
-    session.select(Ref("chains", "chain"))
+    session.select(ElementRef("chains", "chain"))
     rows = panel.form.editors["rows"]
     rows.table.setCurrentCell(0, 1)
     click(qtbot, rows.buttons["down"])
@@ -392,20 +392,20 @@ def test_rows_move(qtbot, session, panel):
 
 
 def test_renaming_carries_references_and_keeps_the_selection(qtbot, session, panel):
-    session.select(Ref("bodies", "hand"))
+    session.select(ElementRef("bodies", "hand"))
     form = panel.form
     retype(qtbot, form.editors["name"].line, "gripper")
-    assert session.selection == Ref("bodies", "gripper")
+    assert session.selection == ElementRef("bodies", "gripper")
     assert session.model.joint("j2").child == "gripper"
     assert session.model.find("frames", "tip").parent == "gripper"
     assert panel.form is form
-    session.select(Ref("parameters", "l1"))
+    session.select(ElementRef("parameters", "l1"))
     retype(qtbot, panel.form.editors["name"].line, "length")
     assert session.model.joint("j2").a.position[0] == "length"
 
 
 def test_a_taken_name_is_refused_in_place(qtbot, session, panel):
-    session.select(Ref("bodies", "hand"))
+    session.select(ElementRef("bodies", "hand"))
     editor = panel.form.editors["name"]
     retype(qtbot, editor.line, "arm")
     assert "taken" in editor.note.words
@@ -414,7 +414,7 @@ def test_a_taken_name_is_refused_in_place(qtbot, session, panel):
 
 
 def test_the_widgets_stay_while_the_element_changes(qtbot, session, panel):
-    session.select(Ref("bodies", "arm"))
+    session.select(ElementRef("bodies", "arm"))
     edit = panel.form.editors["mass"].edit
     edit.setFocus()
     session.apply(
@@ -429,7 +429,7 @@ def test_the_widgets_stay_while_the_element_changes(qtbot, session, panel):
 
 
 def test_what_is_being_typed_survives_a_change_elsewhere(qtbot, session, panel):
-    session.select(Ref("bodies", "arm"))
+    session.select(ElementRef("bodies", "arm"))
     edit = panel.form.editors["mass"].edit
     edit.setFocus()
     edit.selectAll()
@@ -441,19 +441,19 @@ def test_what_is_being_typed_survives_a_change_elsewhere(qtbot, session, panel):
 
 
 def test_typing_goes_to_the_element_it_was_typed_for(qtbot, session, panel):
-    session.select(Ref("bodies", "arm"))
+    session.select(ElementRef("bodies", "arm"))
     edit = panel.form.editors["mass"].edit
     edit.setFocus()
     edit.selectAll()
     qtbot.keyClicks(edit, "2.5")
-    session.select(Ref("bodies", "hand"))
+    session.select(ElementRef("bodies", "hand"))
     assert session.model.body("arm").mass == 2.5
     assert session.model.body("hand").mass == 1.0
     assert panel.form.editors["name"].line.text() == "hand"
 
 
 def test_steps_of_a_key_run_are_one_undo_step(qtbot, session, panel):
-    session.select(Ref("bodies", "arm"))
+    session.select(ElementRef("bodies", "arm"))
     before = session.model
     edit = panel.form.editors["mass"].edit
     edit.setFocus()
@@ -465,7 +465,7 @@ def test_steps_of_a_key_run_are_one_undo_step(qtbot, session, panel):
 
 
 def test_dragging_a_label_scrubs_the_number(qtbot, session, panel):
-    session.select(Ref("bodies", "arm"))
+    session.select(ElementRef("bodies", "arm"))
     before = session.model
     label = panel.form.labels["mass"]
     qtbot.mousePress(label, Qt.MouseButton.LeftButton, pos=QPoint(5, 8))
@@ -479,8 +479,8 @@ def test_dragging_a_label_scrubs_the_number(qtbot, session, panel):
 
 
 def test_a_number_becomes_a_parameter(qtbot, session, panel):
-    session.select(Ref("bodies", "arm"))
-    menu = panel.form.editors["mass"].edit.menu()
+    session.select(ElementRef("bodies", "arm"))
+    menu = panel.form.editors["mass"].edit.build_context_menu()
     action = next(a for a in menu.actions() if "parameter" in a.text())
     assert "arm_mass" in action.text()
     action.trigger()
@@ -492,23 +492,23 @@ def test_a_number_becomes_a_parameter(qtbot, session, panel):
 
 
 def test_a_nested_number_becomes_a_parameter(qtbot, session, panel):
-    session.select(Ref("frames", "tip"))
+    session.select(ElementRef("frames", "tip"))
     position = panel.form.editors["pose"].form.editors["position"]
-    next(a for a in position.edits[1].menu().actions() if "parameter" in a.text()).trigger()
+    next(a for a in position.edits[1].build_context_menu().actions() if "parameter" in a.text()).trigger()
     assert session.model.find("frames", "tip").pose.position[1] == "tip_y"
 
 
 def test_a_formula_is_replaced_by_its_value(qtbot, session, panel):
-    session.select(Ref("joints", "j2"))
-    panel.form.editors["a"].section.open(True)
+    session.select(ElementRef("joints", "j2"))
+    panel.form.editors["a"].section.set_open(True)
     edit = panel.form.editors["a"].form.editors["position"].edits[0]
-    next(a for a in edit.menu().actions() if "Replace" in a.text()).trigger()
+    next(a for a in edit.build_context_menu().actions() if "Replace" in a.text()).trigger()
     assert session.model.joint("j2").a.position[0] == pytest.approx(0.4)
 
 
 def test_a_rotation_turns_into_a_quaternion_and_back(qtbot, session, panel):
     pin = pytest.importorskip("pinocchio", reason="Pinocchio has no wheel for this system")
-    session.select(Ref("frames", "tip"))
+    session.select(ElementRef("frames", "tip"))
     rotation = panel.form.editors["pose"].form.editors["rotation"]
     angles = (0.3, -0.5, 1.1)
     for edit, angle in zip(rotation.edits, angles, strict=True):
@@ -522,12 +522,12 @@ def test_a_rotation_turns_into_a_quaternion_and_back(qtbot, session, panel):
 
 
 def test_elements_of_a_chain_are_read_only_and_lead_to_the_chain(qtbot, session, panel):
-    session.select(Ref("joints", "c_joint1"))
+    session.select(ElementRef("joints", "c_joint1"))
     assert panel.form.editors["name"].line.isReadOnly()
     assert panel.form.editors["damping"].edit.isReadOnly()
     assert panel.link.isVisible()
     click(qtbot, panel.link)
-    assert session.selection == Ref("chains", "chain")
+    assert session.selection == ElementRef("chains", "chain")
     assert not panel.link.isVisible()
 
 
@@ -537,7 +537,7 @@ def test_findings_stand_beside_their_field(qtbot, settings):
     panel = PropertyEditor(session, settings)
     qtbot.addWidget(panel)
     panel.show()
-    session.select(Ref("bodies", "b"))
+    session.select(ElementRef("bodies", "b"))
     note = panel.form.editors["mass"].note
     assert note.isVisible()
     assert note.severity in ("error", "warning")
@@ -546,7 +546,7 @@ def test_findings_stand_beside_their_field(qtbot, settings):
 
 
 def test_focus_goes_to_a_field(qtbot, session, panel):
-    session.select(Ref("bodies", "arm"))
+    session.select(ElementRef("bodies", "arm"))
     assert panel.focus_field("mass")
     assert panel.form.editors["mass"].edit.hasFocus()
     assert not panel.focus_field("nothing")
@@ -567,7 +567,7 @@ def test_a_density_says_the_mass_it_gives(qtbot, session, panel):
             m, "bodies", "spare", density=1000.0, shapes=(Box(size=(0.2, 0.1, 0.1), pose=Pose(position=(0.1, 0, 0))),)
         ),
     )
-    session.select(Ref("bodies", "spare"))
+    session.select(ElementRef("bodies", "spare"))
     words = panel.form.editors["density"].note.words
     assert words.startswith("2 kg from the shapes")
     assert "(0.1, 0, 0) m" in words
@@ -575,7 +575,7 @@ def test_a_density_says_the_mass_it_gives(qtbot, session, panel):
 
 
 def test_delete_empties_a_cell_and_nothing_else(qtbot, session, panel):
-    session.select(Ref("chains", "chain"))
+    session.select(ElementRef("chains", "chain"))
     rows = panel.form.editors["rows"]
     rows.table.setFocus()
     rows.table.setCurrentCell(0, rows.columns.index("a"))
@@ -597,7 +597,7 @@ def test_undo_in_a_field_is_the_documents_unless_something_is_typed(qtbot, sessi
     window.show()
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
-    session.select(Ref("bodies", "arm"))
+    session.select(ElementRef("bodies", "arm"))
     edit = panel.form.editors["mass"].edit
     retype(qtbot, edit, "5")
     edit.selectAll()
@@ -606,7 +606,7 @@ def test_undo_in_a_field_is_the_documents_unless_something_is_typed(qtbot, sessi
     assert session.model.body("arm").mass == 5.0
     qtbot.keyClicks(edit, "8")
     qtbot.keyClick(edit, Qt.Key.Key_Escape)
-    assert session.selection == Ref("bodies", "arm")
+    assert session.selection == ElementRef("bodies", "arm")
     assert edit.text() == "5 kg"
     qtbot.keyClick(edit, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert session.model.body("arm").mass == 1.0
@@ -616,13 +616,13 @@ def test_undo_in_a_field_is_the_documents_unless_something_is_typed(qtbot, sessi
 
 
 def test_an_entry_of_a_dh_table_becomes_a_parameter_and_back(qtbot, session, panel):
-    session.select(Ref("chains", "chain"))
+    session.select(ElementRef("chains", "chain"))
     rows = panel.form.editors["rows"]
     column = rows.columns.index("a")
-    next(a for a in rows.menu_at(1, column).actions() if "parameter" in a.text()).trigger()
+    next(a for a in rows.cell_menu(1, column).actions() if "parameter" in a.text()).trigger()
     assert session.model.chain("chain").rows[1].a == "a2"
     assert session.model.find("parameters", "a2").value == 0.2
-    next(a for a in rows.menu_at(1, column).actions() if "Replace" in a.text()).trigger()
+    next(a for a in rows.cell_menu(1, column).actions() if "Replace" in a.text()).trigger()
     assert session.model.chain("chain").rows[1].a == 0.2
 
 
@@ -630,7 +630,7 @@ def test_an_entry_of_a_dh_table_becomes_a_parameter_and_back(qtbot, session, pan
 def test_start_speeds_are_written_per_speed_in_its_unit(qtbot, session, panel, kind, labels):
     """One number per speed (a ball has three, though four coordinates), angles per second."""
     session.apply("Kind", lambda model: edits.change(model, "joints", "screw", kind=kind, rest=(), limits=()))
-    session.select(Ref("joints", "screw"))
+    session.select(ElementRef("joints", "screw"))
     editor = panel.form.editors["start_speed"]
     assert tuple(label.text() for label in editor.labels) == labels
     assert "°/s" in panel.form.labels["start_speed"].text().replace("\u2060", "")
@@ -642,8 +642,8 @@ def test_start_speeds_are_written_per_speed_in_its_unit(qtbot, session, panel, k
 def test_escape_takes_a_refused_text_back_and_keeps_the_selection(bench):
     session = bench.session
     for _ in range(2):
-        bench.window.run("add.link")
-    session.select(Ref("bodies", "link2"))
+        bench.window.run_command("add.link")
+    session.select(ElementRef("bodies", "link2"))
     editor = bench.window.properties.form.editors["name"]
     editor.line.setFocus()
     editor.line.selectAll()
@@ -652,8 +652,8 @@ def test_escape_takes_a_refused_text_back_and_keeps_the_selection(bench):
     assert "taken" in editor.problem
     QTest.keyClick(editor.line, Qt.Key.Key_Escape)
     assert (editor.line.text(), editor.problem) == ("link2", "")
-    assert session.selection == Ref("bodies", "link2")
-    session.select(Ref("joints", "joint2"))
+    assert session.selection == ElementRef("bodies", "link2")
+    session.select(ElementRef("joints", "joint2"))
     combo = bench.window.properties.form.editors["child"].combo
     combo.setFocus()
     combo.lineEdit().selectAll()
@@ -662,14 +662,14 @@ def test_escape_takes_a_refused_text_back_and_keeps_the_selection(bench):
     assert combo.refused
     QTest.keyClick(combo, Qt.Key.Key_Escape)
     assert (combo.currentText(), combo.refused) == ("link2", False)
-    assert session.selection == Ref("joints", "joint2")
+    assert session.selection == ElementRef("joints", "joint2")
     QTest.keyClick(combo, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)  # the document's
     assert [body.name for body in session.model.bodies] == ["link1"]
 
 
 def test_tab_goes_through_a_form_as_one_reads_it(qtbot, session, panel):
-    session.select(Ref("joints", "screw"))
-    panel.form.editors["limits"].section.open(True)  # made later than what stands below
+    session.select(ElementRef("joints", "screw"))
+    panel.form.editors["limits"].section.set_open(True)  # made later than what stands below
     names = [name for name, editor in panel.form.editors.items() if editor.isVisible()]
     panel.form.editors["name"].setFocus()
     visited, heights = [], []
@@ -690,9 +690,9 @@ def test_tab_goes_through_a_form_as_one_reads_it(qtbot, session, panel):
 
 
 def test_tab_leaves_a_table_at_its_last_cell(qtbot, session, panel):
-    session.select(Ref("joints", "j1"))
+    session.select(ElementRef("joints", "j1"))
     limits = panel.form.editors["limits"]
-    limits.section.open(True)
+    limits.section.set_open(True)
     limits.table.setFocus(Qt.FocusReason.TabFocusReason)
     cells = []
     for _ in range(limits.table.columnCount()):

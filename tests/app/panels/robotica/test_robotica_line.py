@@ -20,7 +20,7 @@ TWO_LINK = Path(next(entry.path for entry in resources.examples() if Path(entry.
 @pytest.fixture
 def panel(bench):
     bench.example("two_link")
-    bench.window.docks.show("robotica")
+    bench.window.docks.show_panel("robotica")
     return bench.window.docks.panels["robotica"]
 
 
@@ -54,11 +54,11 @@ def test_values_move_the_machine_and_are_undone(bench, panel):
 
 
 def test_wide_lines_are_shown_from_where_they_begin(panel):
-    panel.say("wide " * 200)
+    panel.append_text("wide " * 200)
     across = panel.transcript.horizontalScrollBar()
     across.setValue(across.maximum())
     assert across.value() > across.minimum()
-    panel.say("short")
+    panel.append_text("short")
     assert across.value() == across.minimum()
 
 
@@ -98,7 +98,7 @@ def test_completion_help_and_the_last_call(bench, panel, tmp_path):
     bench.wait(lambda: panel.job is None)
     assert "Manipulability ellipsoids." in panel.transcript.toPlainText()
     typed(bench, panel, "SimplifyExpression[c[1,2,1]]")
-    panel.offer("SimplifyExpression")
+    panel.insert_call("SimplifyExpression")
     assert panel.input.text() == "SimplifyExpression[c[1,2,1]]"
     assert panel.input.selectedText() == "c[1,2,1]"
 
@@ -157,14 +157,14 @@ def test_undone_values_are_gone_for_the_line_too(bench, panel):
 
 @pytest.mark.parametrize("way", ["button", "escape", "ctrl+c", "typed"])
 def test_abort_stops_a_derivation(bench, panel, monkeypatch, way):
-    begun, go_on, stop_if_wanted = threading.Event(), threading.Event(), Session.stop_if_wanted
+    begun, go_on, stop_if_wanted = threading.Event(), threading.Event(), Session.check_cancelled
 
     def amid_the_work(session):
         begun.set()
         assert go_on.wait(60.0)
         stop_if_wanted(session)
 
-    monkeypatch.setattr(Session, "stop_if_wanted", amid_the_work)
+    monkeypatch.setattr(Session, "check_cancelled", amid_the_work)
     bench.example("panda")
     panel.input.setText("SDynamics[]")
     QTest.keyClick(panel.input, Qt.Key.Key_Return)
@@ -235,24 +235,24 @@ def test_ranges_fix_the_view_until_they_are_released(bench, panel):
                 across, down = scene.project((x, y, z))
                 assert 0.0 < across < width
                 assert 0.0 < down < height
-    fixed = bench.view.viewpoint.goal
+    fixed = bench.view.viewpoint.target_view
     typed(bench, panel, "ShowRobot[{{q1, 0, 1, 4}}, {animate}]")
     bench.wait(lambda: bench.window.sequence.index >= 2)
-    assert bench.view.viewpoint.goal.target == fixed.target
+    assert bench.view.viewpoint.target_view.target == fixed.target
     typed(bench, panel, "SetRanges[]")
     bench.draw()
     assert scene.range_box.words == []
-    assert bench.view.viewpoint.goal.distance < fixed.distance
+    assert bench.view.viewpoint.target_view.distance < fixed.distance
 
 
 def test_ranges_follow_the_unit_of_lengths_and_show_in_exported_pictures(bench, panel, tmp_path):
     from PySide6.QtGui import QImage
 
     def picture(name):
-        bench.window.panels.choose_function("picture")
+        bench.window.panels.open_function("picture")
         bench.window.functions.form.show_options({"file": str(tmp_path / name), "width": 900, "height": 600})
         bench.window.functions.run()
-        bench.wait(lambda: not bench.window.jobs.running)
+        bench.wait(lambda: not bench.window.jobs.unfinished_jobs)
         return QImage(str(tmp_path / name))
 
     before = picture("all.png")
@@ -269,20 +269,20 @@ def test_ranges_follow_the_unit_of_lengths_and_show_in_exported_pictures(bench, 
 def test_after_a_far_sequence_the_view_is_where_it_was(bench, panel):
     bench.example("puma560")
     view = bench.view
-    before = view.viewpoint.goal
+    before = view.viewpoint.target_view
     typed(bench, panel, "ShowRobot[{{a2, 0.4, 20, 3}}]")
-    assert view.viewpoint.goal.distance > 3.0 * before.distance
+    assert view.viewpoint.target_view.distance > 3.0 * before.distance
     typed(bench, panel, "ShowRobot[{{q1, 0, 0.2, 2}}]")
-    assert view.viewpoint.goal == before
+    assert view.viewpoint.target_view == before
     typed(bench, panel, "ShowRobot[{{a2, 0.4, 20, 3}}, {animate}]")
-    assert view.viewpoint.goal.distance > 3.0 * before.distance
-    bench.window.run("play.close")
-    assert view.viewpoint.goal == before
+    assert view.viewpoint.target_view.distance > 3.0 * before.distance
+    bench.window.run_command("play.close")
+    assert view.viewpoint.target_view == before
     typed(bench, panel, "ShowRobot[{{a2, 0.4, 20, 3}}]")
-    chosen = dataclasses.replace(view.viewpoint.goal, distance=7.0)
-    view.viewpoint.look(chosen)
-    bench.window.run("play.close")
-    assert view.viewpoint.goal == chosen
+    chosen = dataclasses.replace(view.viewpoint.target_view, distance=7.0)
+    view.viewpoint.set_view(chosen)
+    bench.window.run_command("play.close")
+    assert view.viewpoint.target_view == chosen
 
 
 def test_a_single_ellipsoid_has_its_title_and_can_be_closed(bench, panel):
@@ -292,7 +292,7 @@ def test_a_single_ellipsoid_has_its_title_and_can_be_closed(bench, panel):
     timeline = bench.window.timeline
     assert timeline.label.text() == "Velocity ellipsoid of tool"
     assert bench.view.scene.range_box.bounds
-    bench.window.run("play.close")
+    bench.window.run_command("play.close")
     assert not bench.view.scene.range_box.bounds
     assert not bench.view._ellipsoids.get("result")
     assert not timeline.isVisible()
@@ -300,7 +300,7 @@ def test_a_single_ellipsoid_has_its_title_and_can_be_closed(bench, panel):
 
 def test_a_planar_arm_is_drawn_flat_with_a_box_round_it(bench, panel):
     typed(bench, panel, "ShowRobot[{{q1, 0, 90 Degree}}, {frame}]")
-    goal = bench.view.viewpoint.goal
+    goal = bench.view.viewpoint.target_view
     assert goal.parallel
     assert goal.elevation == pytest.approx(np.pi / 2)
     box = bench.view.scene.range_box.bounds
@@ -314,22 +314,22 @@ def test_a_planar_arm_is_drawn_flat_with_a_box_round_it(bench, panel):
     typed(bench, panel, "ShowRobot[{{q1, 0, 90 Degree}}, {frame}]")
     assert box[1] > 2.0
     assert box[3] > 2.0
-    bench.window.sequence.leave()
+    bench.window.sequence.close_sequence()
     assert bench.view.scene.range_box.bounds == ()
 
 
 def test_animations_are_played_again(bench, panel, tmp_path):
     assert "no animation yet" in typed(bench, panel, "ShowAnim[]")
     typed(bench, panel, "ShowRobot[{{q1, 0, 1, 3}}]")
-    assert not bench.window.sequence.animated
+    assert not bench.window.sequence.is_animated
     typed(bench, panel, f'SaveAnim["{tmp_path}/anim1"]')
     typed(bench, panel, "ShowAnim[]")
-    assert bench.window.sequence.animated
-    assert bench.window.sequence.times == 4
-    bench.window.sequence.leave()
+    assert bench.window.sequence.is_animated
+    assert bench.window.sequence.sample_count == 4
+    bench.window.sequence.close_sequence()
     assert "4 poses read" in typed(bench, panel, f'LoadAnim["{tmp_path}/anim1"]')
     typed(bench, panel, "ShowAnim[]")
-    assert bench.window.sequence.animated
+    assert bench.window.sequence.is_animated
 
 
 def test_shapes_belong_to_the_document(bench, panel, tmp_path):
@@ -397,7 +397,7 @@ def test_an_arm_that_grows_beyond_the_picture_makes_the_view_step_back(bench, pa
     scene = bench.view.scene
 
     def whole():
-        return camera.sees(scene.view, scene.size, scene.bounds())
+        return camera.contains_box(scene.view, scene.size, scene.bounds())
 
     assert whole()
     distance = scene.view.distance

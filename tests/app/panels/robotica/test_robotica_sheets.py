@@ -33,7 +33,7 @@ def window(bench):
 
 def opened(window, name):
     """The sheet of a function, as its entry in the panel opens it."""
-    window.run(f"robotica.{name}")
+    window.run_command(f"robotica.{name}")
     return window.functions.form
 
 

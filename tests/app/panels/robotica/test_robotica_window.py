@@ -17,7 +17,7 @@ PATHS = {Path(entry.path).stem: Path(entry.path) for entry in resources.examples
 @pytest.fixture
 def panel(bench):
     bench.example("two_link")
-    bench.window.docks.show("robotica")
+    bench.window.docks.show_panel("robotica")
     return bench.window.docks.panels["robotica"]
 
 
@@ -32,12 +32,12 @@ def test_the_box_holds_the_ellipsoids(bench, panel):
 
 
 def test_another_robot_is_seen_from_where_one_looked_before_a_flat_picture(bench, panel):
-    before = bench.view.viewpoint.goal
+    before = bench.view.viewpoint.target_view
     typed(bench, panel, "RElp[{{q1, 0, 90 Degree, 2}}, {scale}]")
-    assert bench.view.viewpoint.goal.parallel
+    assert bench.view.viewpoint.target_view.parallel
     bench.open(PATHS["stanford"])
     bench.draw()
-    now = bench.view.viewpoint.goal
+    now = bench.view.viewpoint.target_view
     assert (now.azimuth, now.elevation, now.parallel) == (before.azimuth, before.elevation, before.parallel)
     assert now.target != before.target  # and all of it is seen
 
@@ -58,5 +58,5 @@ def test_a_line_that_is_being_written_is_not_lost_among_earlier_ones(bench, pane
 
 
 def test_symbols_of_coordinates_are_completed(panel):
-    assert {"q1", "q2"} <= set(panel.completions("RElp[{{q")[1])
-    assert panel.completions("2 Sqr")[1] == ["Sqrt"]
+    assert {"q1", "q2"} <= set(panel.find_completions("RElp[{{q")[1])
+    assert panel.find_completions("2 Sqr")[1] == ["Sqrt"]

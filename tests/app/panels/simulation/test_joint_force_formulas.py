@@ -10,7 +10,7 @@ from tests.app.conftest import settle
 @pytest.fixture
 def line(bench):
     bench.example("puma560")
-    bench.window.docks.show("simulation")
+    bench.window.docks.show_panel("simulation")
     rows = bench.window.simulation_panel.rows
     rows.setCurrentIndex(1)
     settle()
@@ -33,8 +33,8 @@ def test_a_wrong_formula_says_once_what_is_wrong(bench, line, text, words):
     panel, window = bench.window.simulation_panel, bench.window
     assert words in panel.note.words
     assert "Define a parameter" not in panel.note.words
-    window.run("simulation.run")
-    assert not window.simulation.running
+    window.run_command("simulation.run")
+    assert not window.simulation.is_running
     assert (line.text(), dict(window.simulation.run_settings.forces)) == (text, {})
     everywhere = [panel.note.words, panel.words.text(), *(message.text for message in window.messages.log)]
     assert sum(words in each for each in everywhere) == 1

@@ -5,8 +5,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from app.document.session import Ref
-from app.panels.simulation.run_list import seconds
+from app.document.session import ElementRef
+from app.panels.simulation.run_list import format_seconds
 from core.simulation import simulate
 from tests.app.conftest import settle
 
@@ -18,7 +18,7 @@ def listed(bench):
     for start in (0.3, 0.6):
         run = simulate(bench.session.mech, 0.5, output=0.05, q0={bench.session.mech.q_names[0]: start})
         bench.session.runs.add(run)
-    bench.window.docks.show("simulation")
+    bench.window.docks.show_panel("simulation")
     settle()
     return bench.window.simulation_panel.runs
 
@@ -39,7 +39,7 @@ def typed(text):
 @pytest.mark.parametrize("chosen", [False, True], ids=["no element selected", "a joint selected"])
 def test_f2_renames_the_run_whatever_is_selected_in_the_scene(bench, listed, chosen):
     if chosen:
-        bench.session.select(Ref("joints", bench.session.model.joints[0].name))
+        bench.session.select(ElementRef("joints", bench.session.model.joints[0].name))
     first, second = bench.session.runs.items
     click(listed, second)
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_F2)
@@ -56,7 +56,7 @@ def test_f2_renames_the_run_whatever_is_selected_in_the_scene(bench, listed, cho
 @pytest.mark.parametrize("chosen", [False, True], ids=["no element selected", "a joint selected"])
 def test_delete_takes_the_run_and_no_element(bench, listed, chosen):
     if chosen:
-        bench.session.select(Ref("joints", bench.session.model.joints[0].name))
+        bench.session.select(ElementRef("joints", bench.session.model.joints[0].name))
     first, second = bench.session.runs.items
     model = bench.session.model
     click(listed, first)
@@ -84,7 +84,7 @@ def test_a_double_click_renames_and_escape_leaves_the_name(bench, listed):
     [(0.25, "0.25 s"), (12.3456, "12.35 s"), (9999.4, "9999 s"), (31255.0, "31,255 s"), (1e6, "1,000,000 s")],
 )
 def test_times_of_long_runs_are_legible(time, words):
-    assert seconds(time) == words
+    assert format_seconds(time) == words
 
 
 def test_where_a_run_was_saved_the_next_one_is_looked_for(bench, listed, tmp_path, monkeypatch):

@@ -41,7 +41,9 @@ def test_one_slider_per_coordinate_inside_its_limits(bench):
     for coordinate in bench.session.mech.coordinates:
         quantity = rows[coordinate.name].quantity
         assert (quantity.lower, quantity.upper) == (coordinate.lower, coordinate.upper)
-        assert rows[coordinate.name].box.value() == pytest.approx(bench.session.rest[coordinate.index])
+        assert rows[coordinate.name].box.value() == pytest.approx(
+            bench.session.reference_configuration[coordinate.index]
+        )
 
 
 def test_what_closing_left_is_not_shown_in_any_unit(bench):
@@ -72,19 +74,19 @@ def test_dragging_a_slider_moves_the_joint_and_is_one_undo_step(bench, monkeypat
     row.slider.setSliderDown(True)
     for position in (2300, 2600, 3000):
         row.slider.setSliderPosition(position)
-        assert session.previewing
+        assert session.has_preview
         assert session.state is states
     low, high = row.quantity.lower, row.quantity.upper
     expected = low + (high - low) * 3000 / 4000
     assert session.q[0] == pytest.approx(expected, abs=1e-12)
     row.slider.setSliderDown(False)
-    assert not session.previewing
+    assert not session.has_preview
     assert session.undo_label == "Move joint1"
     bench.wait(lambda: row.box.value() == pytest.approx(expected))
     assert len(moves) >= 3
     session.moved.disconnect(count)
     session.undo()
-    assert np.array_equal(session.q, session.rest)
+    assert np.array_equal(session.q, session.reference_configuration)
     bench.wait(lambda: row.box.value() == 0.0 and row.slider.value() == 2000)
     session.redo()
     assert session.q[0] == pytest.approx(expected, abs=1e-12)
@@ -102,9 +104,9 @@ def test_a_slider_is_dragged_with_the_mouse(bench):
         QEvent.Type.MouseMove, QPointF(end), QPointF(row.slider.mapToGlobal(end)), Qt.MouseButton.NoButton, left, none
     )
     QApplication.sendEvent(row.slider, event)
-    assert bench.session.previewing
+    assert bench.session.has_preview
     QTest.mouseRelease(row.slider, left, none, end)
-    assert not bench.session.previewing
+    assert not bench.session.has_preview
     assert bench.session.q[0] > 0.2
     assert bench.session.undo_label == "Move joint1"
 
@@ -117,8 +119,8 @@ def test_keys_move_a_slider_and_rest_commits(bench):
     for _ in range(3):
         QTest.keyClick(row.slider, Qt.Key.Key_Up)
     assert bench.session.q[1] > before
-    assert bench.session.previewing
-    bench.wait(lambda: not bench.session.previewing)
+    assert bench.session.has_preview
+    bench.wait(lambda: not bench.session.has_preview)
     assert bench.session.undo_label == "Move joint2"
     bench.session.undo()
     assert bench.session.q[1] == before
@@ -213,7 +215,7 @@ MIMIC = """
 
 
 def test_a_follower_is_shown_but_not_moved_by_hand(bench):
-    bench.session.start(loads(MIMIC, "urdf"))
+    bench.session.start_document(loads(MIMIC, "urdf"))
     bench.draw()
     rows = bench.window.sliders.rows
     assert rows["grip"].slider.isEnabled()
@@ -245,8 +247,8 @@ def test_reset_brings_the_rest_pose_back(bench):
     session.preview_coordinates({"joint1": 1.0, "joint4": 0.5})
     session.commit("Pose")
     QTest.mouseClick(bench.window.sliders.reset, Qt.MouseButton.LeftButton)
-    assert np.array_equal(session.q, session.rest)
-    assert session.undo_label == "Reset to rest"
+    assert np.array_equal(session.q, session.reference_configuration)
+    assert session.undo_label == "Reset to the reference configuration"
 
 
 def test_a_model_without_joints_says_what_the_panel_is_for(bench):
@@ -268,9 +270,9 @@ def test_a_press_beside_the_thumb_brings_it_there_and_drags_on_as_one_step(bench
     low, high = row.quantity.lower, row.quantity.upper
     assert bench.session.q[0] == pytest.approx(low + 0.75 * (high - low), abs=0.04 * (high - low))
     bench.wait(lambda: not row._pause.isActive())
-    assert bench.session.previewing
+    assert bench.session.has_preview
     QTest.mouseRelease(slider, left, none, place)
-    assert not bench.session.previewing
+    assert not bench.session.has_preview
     bench.session.undo()
     assert np.array_equal(bench.session.q, before)
     assert bench.session.undo_label == ""
@@ -286,7 +288,7 @@ def test_sliders_and_boxes_follow_a_run_that_plays(bench):
     row = rows[session.mech.q_names[0]]
     bench.window.player.play()
     bench.wait(lambda: shown.add(row.slider.value()) or (len(shown) > 3 and session.runs.time > 0.5))
-    bench.window.player.hold()
+    bench.window.player.pause()
     q = run.at(session.runs.time)
     bench.wait(lambda: row.box.value() == pytest.approx(q[0], abs=1e-6))
     for name, value in zip(session.mech.q_names, q, strict=True):
@@ -310,7 +312,7 @@ drivers:
 
 def test_a_driven_joint_says_so_and_stands_where_its_driver_has_it(bench):
     session = bench.session
-    session.start(loads(DRIVEN, "kst"))
+    session.start_document(loads(DRIVEN, "kst"))
     bench.draw()
     row = bench.window.sliders.rows["shoulder"]
     assert row.label.text() == "shoulder · driven"
@@ -344,14 +346,14 @@ def test_what_follows_from_a_driver_is_not_moved_by_hand(bench):
 def test_a_range_that_a_run_has_left_is_the_own_one_again_once_it_is_back(bench):
     """A driven joint turns ten times in a run; back at the start its slider has the range that it had before."""
     session = bench.session
-    session.start(loads(DRIVEN, "kst"))
+    session.start_document(loads(DRIVEN, "kst"))
     bench.draw()
     row = bench.window.sliders.rows["shoulder"]
     before, start = row.slider.value(), session.q.copy()
-    session.follow(np.array([20.0 * np.pi, 0.0]), {})
+    session.show_run_pose(np.array([20.0 * np.pi, 0.0]), {})
     bench.wait(lambda: row.box.value() == pytest.approx(20.0 * np.pi, abs=1e-6))
     assert row.slider.value() == row.slider.maximum()
-    session.follow(start, {})
+    session.show_run_pose(start, {})
     bench.wait(lambda: row.box.value() == pytest.approx(start[0], abs=1e-6))
     assert row.slider.value() == before
 
@@ -362,14 +364,14 @@ def test_what_is_committed_is_what_was_seen(example):
     model = load(example.path)
     session = Session(model)
     for name in session.mech.p_names[:4]:
-        session.start(model)
+        session.start_document(model)
         value = session.p[name]
         session.preview(parameters={name: 1.02 * value if value else 0.02})
         seen = session.q.copy()
         session.commit("Parameter")
         np.testing.assert_allclose(session.mech.difference(seen, session.q), 0.0, atol=1e-8, err_msg=name)
     for coordinate in session.mech.coordinates[:4]:
-        session.start(model)
+        session.start_document(model)
         session.preview_coordinates({coordinate.name: float(session.q[coordinate.index]) + 0.1})
         seen = session.q.copy()
         session.commit("Move")

@@ -38,8 +38,8 @@ def panel(qtbot):
 
 def ask(panel, count=20, **varied):
     for name, values in varied.items():
-        panel.asked.varied.choose(name.replace("_", "."), values)
-    panel.asked.record.show_record({"end": "at(z.q, end)", "path": "z.q every 0.1"})
+        panel.asked.varied.check_quantity(name.replace("_", "."), values)
+    panel.asked.record.show_formulas({"end": "at(z.q, end)", "path": "z.q every 0.1"})
     panel.asked.count.setText(str(count))
     panel.asked.duration.setText(str(T))
     panel.asked.method.setCurrentIndex(panel.asked.method.findData("rk4"))
@@ -63,12 +63,12 @@ def test_rows_are_computed_and_one_becomes_the_machine(panel, qtbot):
     assert panel.begun == [{"z": result.varied["z.v"][7]}]
     session.undo()
     assert session.model.values()["m"] == 2.0
-    panel.picture.choose("scatter", "end", "z.v")
+    panel.picture.choose_picture("scatter", "end", "z.v")
     canvas = panel.picture.canvas
     canvas.grab()
     at = canvas.points.pixels[np.argmax(canvas.points.rows == 4)]
     qtbot.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=QPoint(*map(round, at)))
-    assert panel.table.row == 4
+    assert panel.table.selected_row == 4
 
 
 def test_every_picture_shows_something_in_light_and_dark(panel, qtbot):
@@ -78,7 +78,7 @@ def test_every_picture_shows_something_in_light_and_dark(panel, qtbot):
     assert panel.picture.kind.currentData() == "map"
     assert panel.note.words.endswith("rows, 5 failed (refused).")
     for kind in PICTURES:
-        panel.picture.choose(kind)
+        panel.picture.choose_picture(kind)
         image = panel.picture.canvas.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
         pixels = np.frombuffer(image.constBits(), np.uint32)
         assert np.mean(pixels != pixels[-1]) > 0.01, kind
@@ -92,7 +92,7 @@ def test_where_most_rows_fail_the_person_is_asked(panel, qtbot):
     panel.asked.duration.setText("0.01")
     panel.start()
     qtbot.waitUntil(panel.no_button.isVisible)
-    assert "failed. Compute the others?" in panel.note.words
+    assert "failed. Compute the remaining rows?" in panel.note.words
     panel.no_button.click()
     ended(panel, qtbot)
     assert 200 <= len(panel.result) < 300
@@ -116,17 +116,17 @@ def test_pause_waits_and_stop_answers_at_once(panel, qtbot):
 def test_a_study_is_kept_in_the_document_and_shown_again(panel):
     ask(panel, 12, z_v="0:2:5", m="uniform(1, 3)")
     panel.plan.setCurrentText("thrown")
-    panel.keep()
+    panel.save_study()
     session = panel._session
     (plan,) = session.model.studies
     assert [row.quantity for row in plan.varied] == ["m", "z.v"]
     assert plan.record[1].every == 0.1
     panel.asked.varied.show_varied({})
-    panel.show_plan("thrown")
-    assert panel.asked.varied.varied() == {"m": "uniform(1, 3)", "z.v": "0:2:5"}
+    panel.show_study("thrown")
+    assert panel.asked.varied.varied_distributions() == {"m": "uniform(1, 3)", "z.v": "0:2:5"}
     assert panel.asked.count.text() == "12"
     panel.asked.count.setText("13")
-    panel.keep()
+    panel.save_study()
     assert session.model.studies[0].count == 13.0
     session.undo()
     session.undo()
@@ -136,7 +136,7 @@ def test_a_study_is_kept_in_the_document_and_shown_again(panel):
 def test_what_cannot_be_meant_is_said(panel, qtbot):
     panel.start()
     ended(panel, qtbot)
-    assert "Nothing varies" in panel.note.words
+    assert "Nothing is varied" in panel.note.words
     ask(panel, m="normal(2)")
     panel.start()
     ended(panel, qtbot)
@@ -165,20 +165,20 @@ def test_a_file_keeps_rows_and_is_gone_on_with(panel, qtbot, tmp_path):
     panel.start()
     ended(panel, qtbot)
     assert "holds another study" in panel.note.words
-    panel.save_to(tmp_path / "s.csv")
+    panel.write_rows(tmp_path / "s.csv")
     assert (tmp_path / "s.csv").read_text().startswith("z.v,end,status")
 
 
 def test_where_the_disk_is_full_another_file_is_asked_for_and_all_rows_are_in_it(panel, qtbot, tmp_path, monkeypatch):
-    full, other, write = tmp_path / "full.h5", tmp_path / "other.h5", RowFile._write
+    full, other, write = tmp_path / "full.h5", tmp_path / "other.h5", RowFile._write_record
 
     def written(self, record):
         if self.path == full and not record.startswith(b"kinetostat"):
             raise OSError(28, "No space left on device")
         write(self, record)
 
-    monkeypatch.setattr(RowFile, "_write", written)
-    monkeypatch.setattr(panel, "_choose_file", lambda: str(other))
+    monkeypatch.setattr(RowFile, "_write_record", written)
+    monkeypatch.setattr(panel, "_ask_path", lambda: str(other))
     ask(panel, z_v="normal(1, 0.1)")
     panel.asked.file.setText(str(full))
     panel.start()
@@ -200,7 +200,7 @@ def test_rows_of_what_varies_follow_the_machine(panel):
     names = [table.item(k, NAME).text() for k in range(table.rowCount())]
     assert "k" in names
     assert table.item(names.index("z.v"), VALUES).text() == "normal(1, 0.1)"
-    assert panel.asked.varied.varied() == {"z.v": "normal(1, 0.1)"}
+    assert panel.asked.varied.varied_distributions() == {"z.v": "normal(1, 0.1)"}
 
 
 def test_the_study_of_the_document_is_chosen_when_it_is_opened(panel):
@@ -209,11 +209,11 @@ def test_the_study_of_the_document_is_chosen_when_it_is_opened(panel):
         varied=(ks.VariedRow(quantity="m", values="uniform(1, 3)"),),
         record=(ks.RecordRow(column="end", formula="at(z.q, end)"),),
     )
-    panel._session.start(ks.edits.add(STONE, plan))
+    panel._session.start_document(ks.edits.add(STONE, plan))
     assert panel.plan.currentText() == "tolerance"
-    assert panel.asked.varied.varied() == {"m": "uniform(1, 3)"}
-    assert panel.asked.record.record() == {"end": "at(z.q, end)"}
-    panel._session.start(STONE)
+    assert panel.asked.varied.varied_distributions() == {"m": "uniform(1, 3)"}
+    assert panel.asked.record.recorded_formulas() == {"end": "at(z.q, end)"}
+    panel._session.start_document(STONE)
     assert panel.plan.currentText() == ""
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from app.commands import element_edits
-from app.document.session import Ref, Session
+from app.document.session import ElementRef, Session
 from app.panels.tree.panel import ModelTree
-from app.plotting.dragged_channels import names_in
+from app.plotting.dragged_channels import channels_from_mime_data
 from app.widgets.fields.field_dialogs import RemovalDialog
 from core.files import load
 from resources import EXAMPLES
@@ -26,7 +26,7 @@ def tree(qtbot, session, settings):
 
 
 def channels(tree, key):
-    return names_in(tree.view.mimeData([tree.items[key]]))
+    return channels_from_mime_data(tree.view.mimeData([tree.items[key]]))
 
 
 def test_sections_hold_what_there_is_and_empty_ones_are_not_shown(tree, session):
@@ -44,7 +44,7 @@ def test_sections_hold_what_there_is_and_empty_ones_are_not_shown(tree, session)
     ]
     assert tree.items["forces:strut"].text(1) == "hook1 – eye1"
     assert tree.items["constraints:gears"].text(1) == "follow follows spin"
-    session.start(load(EXAMPLES / "pendulum.kst"))
+    session.start_document(load(EXAMPLES / "pendulum.kst"))
     titles = [tree.view.topLevelItem(i).text(0) for i in range(tree.view.topLevelItemCount())]
     assert titles == ["world", "Parameters", "Materials", "Whole machine"]
 
@@ -78,7 +78,7 @@ def test_every_dragged_channel_is_one_of_a_run(tree, session):
 
 
 def test_a_deleted_junction_takes_its_springs_along_and_says_so(tree, session, qtbot):
-    session.select(Ref("junctions", "star"))
+    session.select(ElementRef("junctions", "star"))
     tree.remove_selected()
     (dialog,) = tree.findChildren(RemovalDialog)
     listed = {dialog.list.item(i).text() for i in range(dialog.list.count())}
@@ -91,13 +91,13 @@ def test_a_deleted_junction_takes_its_springs_along_and_says_so(tree, session, q
 
 
 def test_renaming_a_sensor_carries_its_force_its_constraint_and_formulas(tree, session):
-    assert tree.rename(Ref("sensors", "level"), "water")
+    assert tree.rename(ElementRef("sensors", "level"), "water")
     assert session.model.find("constraints", "fix").sensor == "water"
-    assert session.selection == Ref("sensors", "water")
+    assert session.selection == ElementRef("sensors", "water")
 
 
 def test_a_force_is_duplicated_under_a_free_name(session):
-    session.select(Ref("forces", "strut"))
-    assert element_edits.duplicate(session)
-    assert session.selection == Ref("forces", "strut2")
+    session.select(ElementRef("forces", "strut"))
+    assert element_edits.duplicate_selected(session)
+    assert session.selection == ElementRef("forces", "strut2")
     assert session.model.find("forces", "strut2").stiffness == "k"

@@ -8,9 +8,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 
 from app.commands import element_edits
-from app.document.session import Ref, Session
+from app.document.session import ElementRef, Session
 from app.panels.tree.panel import NODE, ModelTree
-from app.panels.tree.tree_nodes import nodes, walk
+from app.panels.tree.tree_nodes import build_nodes, iterate_nodes
 from app.widgets.fields.field_dialogs import DraftDialog, RemovalDialog
 from app.widgets.quantities.quantity_text import SIUnits
 from core.model import (
@@ -140,7 +140,7 @@ def test_every_element_is_shown_once_and_a_loop_is_marked(qtbot, settings):
     tree = shown(qtbot, session, settings)
     cut = {loop.cut for loop in session.mech.loops}
     assert len(cut) == 1
-    names = [node.ref.name if node.ref else node.text for node in walk([tree.items["#world"].data(0, NODE)])]
+    names = [node.ref.name if node.ref else node.text for node in iterate_nodes([tree.items["#world"].data(0, NODE)])]
     assert sorted(names) == sorted(["world", "A", "B", "C", "D", "crank", "coupler", "rocker"])
     item = tree.items[f"joints:{cut.pop()}"]
     assert item.text(1).startswith("loop to")
@@ -155,7 +155,7 @@ def test_branches_stand_under_their_joints():
         Joint(name="f", parent="palm", child="finger"),
         Joint(name="n", parent="finger", child="nail"),
     )
-    world, _whole = nodes(Model(bodies=bodies, joints=joints), (), SIUnits())
+    world, _whole = build_nodes(Model(bodies=bodies, joints=joints), (), SIUnits())
     (wrist,) = world.children
     (palm,) = wrist.children
     assert [node.text for node in palm.children] == ["t", "f"]
@@ -165,8 +165,8 @@ def test_branches_stand_under_their_joints():
 def test_a_joint_drawn_backwards_still_leads_outward():
     bodies = (Body(name="a", **SOLID), Body(name="b", **SOLID))
     joints = (Joint(name="j", parent="world", child="a"), Joint(name="back", parent="b", child="a"))
-    world, _whole = nodes(Model(bodies=bodies, joints=joints), (), SIUnits())
-    assert [node.text for node in walk([world])] == ["world", "j", "a", "back", "b"]
+    world, _whole = build_nodes(Model(bodies=bodies, joints=joints), (), SIUnits())
+    assert [node.text for node in iterate_nodes([world])] == ["world", "j", "a", "back", "b"]
 
 
 def test_a_chain_holds_its_links_and_what_hangs_on_them():
@@ -175,12 +175,12 @@ def test_a_chain_holds_its_links_and_what_hangs_on_them():
         bodies=(Body(name="gripper", **SOLID),),
         joints=(Joint(name="mount", kind="fixed", parent="tool", child="gripper"),),
     )
-    world, _whole = nodes(model, (), SIUnits())
+    world, _whole = build_nodes(model, (), SIUnits())
     (chain,) = world.children
-    assert chain.ref == Ref("chains", "robot")
-    names = [node.text for node in walk(chain.children)]
+    assert chain.ref == ElementRef("chains", "robot")
+    names = [node.text for node in iterate_nodes(chain.children)]
     assert names == ["base_joint", "base", "joint1", "link1", "joint2", "link2", "tool", "mount", "gripper"]
-    derived = {node.text: node.derived for node in walk(chain.children)}
+    derived = {node.text: node.derived for node in iterate_nodes(chain.children)}
     assert derived["joint1"]
     assert not derived["gripper"]
 
@@ -188,8 +188,8 @@ def test_a_chain_holds_its_links_and_what_hangs_on_them():
 def test_two_hundred_bodies_in_a_row_stand_flat():
     bodies = tuple(Body(name=f"b{i}", **SOLID) for i in range(200))
     joints = tuple(Joint(name=f"j{i}", parent=f"b{i - 1}" if i else "world", child=f"b{i}") for i in range(200))
-    world, _whole = nodes(Model(bodies=bodies, joints=joints), (), SIUnits())
-    assert len(list(walk([world]))) == 401
+    world, _whole = build_nodes(Model(bodies=bodies, joints=joints), (), SIUnits())
+    assert len(list(iterate_nodes([world]))) == 401
     assert len(world.children[0].children) == 399
 
 
@@ -199,8 +199,8 @@ def test_two_hundred_bodies_in_a_row_stand_flat():
 def test_selection_goes_both_ways(qtbot, session, tree):
     item = tree.items["joints:j2"]
     qtbot.mouseClick(tree.view.viewport(), Qt.MouseButton.LeftButton, pos=tree.view.visualItemRect(item).center())
-    assert session.selection == Ref("joints", "j2")
-    session.select(Ref("bodies", "lower"))
+    assert session.selection == ElementRef("joints", "j2")
+    session.select(ElementRef("bodies", "lower"))
     assert tree.view.currentItem() is tree.items["bodies:lower"]
     qtbot.mouseClick(
         tree.view.viewport(), Qt.MouseButton.LeftButton, pos=tree.view.visualItemRect(tree.items["#world"]).center()
@@ -212,8 +212,8 @@ def test_the_pointer_is_told_both_ways(qtbot, session, tree):
     center = tree.view.visualItemRect(tree.items["bodies:upper"]).center()
     qtbot.mouseMove(tree.view.viewport(), center + QPoint(0, 40))
     qtbot.mouseMove(tree.view.viewport(), center)
-    qtbot.waitUntil(lambda: session.hover == Ref("bodies", "upper"))
-    session.point_at(Ref("joints", "j1"))
+    qtbot.waitUntil(lambda: session.hover == ElementRef("bodies", "upper"))
+    session.set_hovered_element(ElementRef("joints", "j1"))
     assert tree.items["joints:j1"].background(0).style() != Qt.BrushStyle.NoBrush
     assert tree.items["bodies:upper"].background(0).style() == Qt.BrushStyle.NoBrush
 
@@ -229,7 +229,7 @@ def test_search_hides_the_rest(qtbot, tree):
 
 def test_folding_and_selection_survive_an_edit(session, tree):
     tree.items["bodies:lower"].setExpanded(False)
-    session.select(Ref("joints", "j2"))
+    session.select(ElementRef("joints", "j2"))
     session.apply("notes", lambda model: edits.change(model, "bodies", "ball", mass=2.0))
     assert not tree.items["bodies:lower"].isExpanded()
     assert tree.items["joints:j1"].isExpanded()
@@ -255,9 +255,9 @@ def test_renaming_in_place_carries_references(qtbot, session, tree):
     rename_by_keys(qtbot, tree, "bodies:lower", "forearm")
     assert session.model.joint("j2").child == "forearm"
     assert session.model.find("frames", "tip").parent == "forearm"
-    assert session.selection == Ref("bodies", "forearm")
+    assert session.selection == ElementRef("bodies", "forearm")
     session.undo()
-    assert session.selection == Ref("bodies", "lower")
+    assert session.selection == ElementRef("bodies", "lower")
     rename_by_keys(qtbot, tree, "parameters:l1", "reach")
     assert session.model.joint("j2").a.position[0] == "reach"
     assert session.model.find("parameters", "l2").value == "2*reach"
@@ -280,7 +280,7 @@ def test_links_of_a_chain_are_not_renamed_or_deleted(qtbot, settings):
     tree = shown(qtbot, session, settings)
     assert not tree.items["bodies:link1"].flags() & Qt.ItemFlag.ItemIsEditable
     before = session.model
-    session.select(Ref("bodies", "link1"))
+    session.select(ElementRef("bodies", "link1"))
     tree.view.setFocus()
     qtbot.keyClick(tree.view, Qt.Key.Key_Delete)
     assert session.model is before
@@ -291,7 +291,7 @@ def test_renaming_a_joint_leaves_the_machine_where_it_stands(session, tree):
     session.preview_coordinates({"j1": 0.4, "j2": -0.3})
     session.commit("bend")
     before = session.q
-    assert tree.rename(Ref("joints", "j1"), "shoulder")
+    assert tree.rename(ElementRef("joints", "j1"), "shoulder")
     assert "shoulder" in session.mech.q_names
     assert session.q[session.mech.q_names.index("shoulder")] == pytest.approx(0.4)
     assert session.q == pytest.approx(before)
@@ -303,7 +303,7 @@ def test_renaming_a_joint_leaves_the_machine_where_it_stands(session, tree):
 
 
 def test_deleting_lists_what_goes_along(qtbot, session, tree):
-    session.select(Ref("bodies", "lower"))
+    session.select(ElementRef("bodies", "lower"))
     tree.view.setFocus()
     qtbot.keyClick(tree.view, Qt.Key.Key_Delete)
     dialog = tree.findChild(RemovalDialog)
@@ -316,20 +316,20 @@ def test_deleting_lists_what_goes_along(qtbot, session, tree):
     assert session.model.frames == ()
     session.undo()
     assert session.model == arm()
-    assert session.selection == Ref("bodies", "lower")
+    assert session.selection == ElementRef("bodies", "lower")
 
 
 def test_bodies_that_become_free_are_named(qtbot, session, tree):
-    session.select(Ref("bodies", "upper"))
+    session.select(ElementRef("bodies", "upper"))
     tree.remove_selected()
     dialog = tree.findChild(RemovalDialog)
-    assert any("lower" in label.text() and "freely" in label.text() for label in dialog.findChildren(QLabel))
+    assert any("lower" in label.text() and "free to move" in label.text() for label in dialog.findChildren(QLabel))
     dialog.reject()
     assert session.model == arm()
 
 
 def test_a_parameter_in_use_leaves_its_value(qtbot, session, tree):
-    session.select(Ref("parameters", "l1"))
+    session.select(ElementRef("parameters", "l1"))
     tree.remove_selected()
     dialog = tree.findChild(RemovalDialog)
     listed = [dialog.list.item(i).text() for i in range(dialog.list.count())]
@@ -340,7 +340,7 @@ def test_a_parameter_in_use_leaves_its_value(qtbot, session, tree):
 
 
 def test_what_nobody_needs_goes_at_once(qtbot, session, tree):
-    session.select(Ref("frames", "tip"))
+    session.select(ElementRef("frames", "tip"))
     tree.view.setFocus()
     qtbot.keyClick(tree.view, Qt.Key.Key_Delete)
     assert session.model.frames == ()
@@ -352,7 +352,7 @@ def test_what_nobody_needs_goes_at_once(qtbot, session, tree):
 
 @pytest.mark.parametrize("kind", JOINT_KINDS)
 def test_a_link_on_a_joint_of_every_kind(session, tree, kind):
-    session.select(Ref("bodies", "lower"))
+    session.select(ElementRef("bodies", "lower"))
     assert element_edits.add_link(session, kind)
     assert session.selection.collection == "bodies"
     joint = session.model.joints[-1]
@@ -365,11 +365,11 @@ def test_a_link_on_a_joint_of_every_kind(session, tree, kind):
 
 @pytest.mark.parametrize("title", ["Frame on upper", "Free body", "Parameter", "Material"])
 def test_the_menu_adds_and_selects(session, tree, title):
-    session.select(Ref("bodies", "upper"))
-    menu = tree.menu_at(tree.items["bodies:upper"])
+    session.select(ElementRef("bodies", "upper"))
+    menu = tree.create_row_menu(tree.items["bodies:upper"])
     next(action for action in menu.actions() if action.text() == title).trigger()
     ref = session.selection
-    assert ref != Ref("bodies", "upper")
+    assert ref != ElementRef("bodies", "upper")
     assert session.model.find(ref.collection, ref.name).name == ref.name
     assert tree.view.currentItem() is tree.items[f"{ref.collection}:{ref.name}"]
     session.undo()
@@ -388,7 +388,7 @@ def test_links_hung_on_each_other_grow_an_arm(session):
 def test_a_new_joint_is_asked_for_and_nothing_moves(qtbot, session, tree):
     session.pose("bend", session.q + 0.3)
     before = dict(zip(session.mech.frame_names, session.mech.poses(session.q), strict=True))
-    session.select(Ref("bodies", "lower"))
+    session.select(ElementRef("bodies", "lower"))
     dialog = element_edits.ask_joint(session, SIUnits(), tree)
     child = dialog.form.editors["child"].combo
     child.lineEdit().selectAll()
@@ -407,7 +407,7 @@ def test_a_new_joint_is_asked_for_and_nothing_moves(qtbot, session, tree):
 def test_a_machine_closed_by_the_dialog_rests_where_it_was_closed(qtbot, session, tree):
     """A new mechanism of the file stands as the machine stood when the joint was added."""
     session.pose("bend", session.q + 0.3)
-    session.select(Ref("bodies", "lower"))
+    session.select(ElementRef("bodies", "lower"))
     dialog = element_edits.ask_joint(session, SIUnits(), tree)
     dialog.form.put("child", "world", None)
     qtbot.mouseClick(dialog.add_button, Qt.MouseButton.LeftButton)
@@ -421,7 +421,7 @@ def test_a_machine_closed_by_the_dialog_rests_where_it_was_closed(qtbot, session
 
 
 def test_a_joint_needs_two_different_sides(qtbot, session, tree):
-    session.select(Ref("bodies", "lower"))
+    session.select(ElementRef("bodies", "lower"))
     dialog = element_edits.ask_joint(session, SIUnits(), tree)
     line = dialog.form.editors["child"].combo.lineEdit()
     line.selectAll()
@@ -438,7 +438,7 @@ def test_a_chain_is_added_from_its_table(session, tree, convention):
     dialog.form.put("convention", convention, None)
     dialog.form.editors["rows"].add_row()
     dialog.accept()
-    assert session.selection == Ref("chains", "chain1")
+    assert session.selection == ElementRef("chains", "chain1")
     chain = session.model.chain("chain1")
     assert (chain.convention, len(chain.rows)) == (convention, 4)
     assert session.model.joint("joint4").kind == "revolute"
@@ -456,17 +456,17 @@ def test_a_second_chain_gets_its_own_names(session, tree):
 @pytest.mark.parametrize(
     "ref",
     [
-        Ref("bodies", "upper"),
-        Ref("frames", "tip"),
-        Ref("parameters", "l1"),
-        Ref("materials", "steel"),
-        Ref("joints", "j2"),
+        ElementRef("bodies", "upper"),
+        ElementRef("frames", "tip"),
+        ElementRef("parameters", "l1"),
+        ElementRef("materials", "steel"),
+        ElementRef("joints", "j2"),
     ],
     ids=str,
 )
 def test_a_copy_of_every_kind(session, tree, ref):
     session.select(ref)
-    assert element_edits.duplicate(session)
+    assert element_edits.duplicate_selected(session)
     copy = session.selection
     assert copy.collection == ref.collection
     assert copy.name != ref.name
@@ -475,8 +475,8 @@ def test_a_copy_of_every_kind(session, tree, ref):
 
 
 def test_a_copied_body_comes_with_the_joint_that_carries_it(session):
-    session.select(Ref("bodies", "lower"))
-    element_edits.duplicate(session)
+    session.select(ElementRef("bodies", "lower"))
+    element_edits.duplicate_selected(session)
     joint = session.model.joints[-1]
     assert (joint.parent, joint.child) == ("upper", session.selection.name)
     assert joint.a.position[0] == "l1"
@@ -511,25 +511,27 @@ def test_what_stands_on_a_part_s_own_ground_is_in_the_part_s_row():
         SubAssembly(name="three", file="leg.kst", content=content, parent="upper"),
     )
     model = dataclasses.replace(arm(), assemblies=parts)
-    (ground, *_) = nodes(model, frozenset(), SIUnits())
+    (ground, *_) = build_nodes(model, frozenset(), SIUnits())
     assert [node.text for node in ground.children] == ["one", "two", "j1", "ball"]
-    for part, holder in zip(parts, (ground.children, ground.children, list(walk(ground.children))), strict=True):
-        row = next(node for node in holder if node.ref == Ref("assemblies", part.name))
-        assert row.children[0].ref == Ref("frames", f"{part.name}.world")
+    for part, holder in zip(
+        parts, (ground.children, ground.children, list(iterate_nodes(ground.children))), strict=True
+    ):
+        row = next(node for node in holder if node.ref == ElementRef("assemblies", part.name))
+        assert row.children[0].ref == ElementRef("frames", f"{part.name}.world")
         assert (row.children[0].detail, row.children[0].icon) == (f"ground of {part.name}", "ground")
-        inside = {node.text for node in walk(row.children)}
+        inside = {node.text for node in iterate_nodes(row.children)}
         assert inside == {f"{part.name}.{x}" for x in ("world", "mark", "deep", "hip", "thigh")}
-    upper = next(node for node in walk(ground.children) if node.text == "upper")
+    upper = next(node for node in iterate_nodes(ground.children) if node.text == "upper")
     assert "three" in [node.text for node in upper.children]
-    every = [node.key for node in walk(ground.children)]
+    every = [node.key for node in iterate_nodes(ground.children)]
     assert len(every) == len(set(every))
 
 
 def test_renaming_what_is_being_renamed_goes_on(bench, capfd):
     bench.example("pendulum")
-    bench.session.select(Ref("bodies", bench.session.model.bodies[0].name))
+    bench.session.select(ElementRef("bodies", bench.session.model.bodies[0].name))
     for _ in range(2):
-        bench.window.run("element.rename")
+        bench.window.run_command("element.rename")
         QApplication.processEvents()
     assert "editing failed" not in capfd.readouterr().err
     assert bench.window.tree.view.findChild(QLineEdit) is not None
@@ -540,7 +542,7 @@ def test_gravity_is_named_where_it_keeps_a_parameters_value(qtbot, session, tree
     field = dataclasses.replace(session.model.world.gravity, acceleration=(0.0, 0.0, "-g"))
     world = dataclasses.replace(session.model.world, gravity=field)
     session.apply("Gravity", lambda model: dataclasses.replace(model, world=world))
-    session.select(Ref("parameters", "g"))
+    session.select(ElementRef("parameters", "g"))
     tree.remove_selected()
     dialog = tree.findChild(RemovalDialog)
     assert [dialog.list.item(i).text() for i in range(dialog.list.count())] == ["gravity of the world"]
@@ -551,7 +553,7 @@ def test_gravity_is_named_where_it_keeps_a_parameters_value(qtbot, session, tree
 def test_a_joint_that_goes_at_once_tells_what_it_leaves(qtbot, session, tree):
     told = []
     session.message.connect(lambda _severity, text: told.append(text))
-    session.select(Ref("joints", "j1"))
+    session.select(ElementRef("joints", "j1"))
     tree.remove_selected()
     assert [joint.name for joint in session.model.joints] == ["j2"]
-    assert told == ["Without joints to the ground, moving freely: lower, upper."]
+    assert told == ["No longer connected to the ground, free to move: lower, upper."]
