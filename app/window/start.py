@@ -186,6 +186,7 @@ class FirstPicture(QObject):
             (window.session.changed, lambda *_: self.draw()),
             (window.files.awaited, lambda coming: None if coming else self.draw()),
         )
+        self._seen = False
         self._view.awaiting = True
         self._view.drawn.connect(self._drawn)
         QTimer.singleShot(LONGEST, self, self._picture_seen)
@@ -202,6 +203,9 @@ class FirstPicture(QObject):
             self._picture_seen()
 
     def _picture_seen(self) -> None:
+        if self._seen:  # the time is over before Qt has deleted this
+            return
+        self._seen = True
         self._view.drawn.disconnect(self._drawn)
         self.draw()
         self._frame.close()

@@ -69,7 +69,7 @@ class Examiner(QObject):
         super().__init__(parent)
         self._known: dict[Hashable, Freedoms] = {}
         self._waiting: tuple[Hashable, Callable[[], Freedoms]] | None = None
-        self._running: tuple[Hashable, list[Freedoms]] | None = None
+        self._running: tuple[Hashable, list[Freedoms | BaseException]] | None = None
         self._look = QTimer(self, interval=LOOK_EVERY)
         self._look.timeout.connect(self._check_thread)
 
@@ -89,7 +89,7 @@ class Examiner(QObject):
         if self._running is not None or self._waiting is None:
             return
         key, question = self._waiting
-        self._waiting, left = None, list[Freedoms]()
+        self._waiting, left = None, list[Freedoms | BaseException]()
         self._running = key, left
         threading.Thread(target=lambda: left.append(_answer_or_unknown(question)), name="freedoms", daemon=True).start()
         self._look.start()
@@ -98,17 +98,22 @@ class Examiner(QObject):
         if self._running is None or not self._running[1]:
             return
         key, left = self._running
-        self._running = None
-        self._known[key] = left[0]
+        self._running, found = None, left[0]
+        self._known[key] = Freedoms(None) if isinstance(found, BaseException) else found
         while len(self._known) > MOST:
             del self._known[next(iter(self._known))]
         self._look.stop()
         self._begin_next()
         self.ready.emit()
+        if isinstance(found, BaseException):
+            raise found
 
 
-def _answer_or_unknown(question: Callable[[], Freedoms]) -> Freedoms:
+def _answer_or_unknown(question: Callable[[], Freedoms]) -> Freedoms | BaseException:
+    """Return the answer, or an unexpected error, to be raised in the window's thread, where it is reported."""
     try:
         return question()
     except KinetostatError:
         return Freedoms(None)
+    except BaseException as error:
+        return error
