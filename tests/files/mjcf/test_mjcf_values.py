@@ -16,7 +16,7 @@ FRAME = """<mujoco><option{option}><flag contact="disable"/></option>
 <tendon>{tendon}</tendon>
 <equality>{equality}</equality>
 </mujoco>"""
-LINES = {"option": 1, "asset": 2, "world": 3, "tendon": 6, "equality": 7}
+LINES = {"option": 1, "asset": 2, "world": 3, "tendon": 7, "equality": 8}
 PARTS = dict.fromkeys(LINES, "")
 MOVING = '<body name="m"><joint/>{}</body>'
 REFUSED = {
