@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +105,9 @@ FILE is a path, or the name of an example (kinetostat examples).
 """
 
 
+_XACRO_ARGUMENT = re.compile(r"[^\W\d]\w*:=")
+
+
 class LazyGroup(click.Group):
     """A click group that imports a command when it is used."""
 
@@ -152,17 +156,23 @@ class LazyGroup(click.Group):
             ctx.fail(f"There is no command, no file and no example '{name}'. {hint}")
         found, command, rest = super().resolve_command(ctx, args)
         if command is not None:
-            _refuse_repeated(click.Context(command, parent=ctx, info_name=found), rest)
+            _refuse_what_is_lost(click.Context(command, parent=ctx, info_name=found), rest)
         return found, command, rest
 
 
-def _refuse_repeated(ctx: click.Context, arguments: list[str]) -> None:
+def _refuse_what_is_lost(ctx: click.Context, arguments: list[str]) -> None:
     """Refuse an option that is given twice but does not take several values; otherwise the last value would silently
-    win."""
+    win. Refuse arguments of a Xacro, which only the window and scripts take."""
     try:
-        _, _, order = ctx.command.make_parser(ctx).parse_args(list(arguments))
+        given, left, order = ctx.command.make_parser(ctx).parse_args(list(arguments))
     except click.UsageError:
         return  # the command itself says it
+    found = [given.get(each.name) for each in ctx.command.params if isinstance(each, click.Argument) and each.name]
+    words = [word for value in found for word in (value if isinstance(value, tuple) else (value,))]
+    for word in (*left, *words):
+        if _XACRO_ARGUMENT.match(str(word)):
+            text = f"Commands take no arguments of a Xacro ({word}). Open the file with them (kinetostat FILE {word}), "
+            raise click.UsageError(text + "save the model as .kst, and give that to the command.", ctx)
     options = [each for each in order if isinstance(each, click.Option) and not each.multiple and not each.is_eager]
     for option in options:
         if options.count(option) > 1:
