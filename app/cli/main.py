@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +104,9 @@ FILE is a path, or the name of an example (kinetostat examples).
 """
 
 
+_XACRO_ARGUMENT = re.compile(r"[^\W\d]\w*:=")
+
+
 class LazyGroup(click.Group):
     """A click group that imports a command when it is used."""
 
@@ -151,17 +155,23 @@ class LazyGroup(click.Group):
             ctx.fail(f"There is no command, file or example named '{name}'. {hint}")
         found, command, rest = super().resolve_command(ctx, args)
         if command is not None:
-            _refuse_repeated_options(click.Context(command, parent=ctx, info_name=found), rest)
+            _refuse_lost_words(click.Context(command, parent=ctx, info_name=found), rest)
         return found, command, rest
 
 
-def _refuse_repeated_options(ctx: click.Context, arguments: list[str]) -> None:
-    """Raise a usage error if an option that takes one value is given twice; otherwise the last value would silently be
-    used."""
+def _refuse_lost_words(ctx: click.Context, arguments: list[str]) -> None:
+    """Raise a usage error if an option that takes one value is given twice, as the last value would silently be used,
+    or for arguments of a Xacro, which only the window and scripts take."""
     try:
-        _, _, order = ctx.command.make_parser(ctx).parse_args(list(arguments))
+        given, left, order = ctx.command.make_parser(ctx).parse_args(list(arguments))
     except click.UsageError:
         return  # the command itself says it
+    found = [given.get(each.name) for each in ctx.command.params if isinstance(each, click.Argument) and each.name]
+    words = [word for value in found for word in (value if isinstance(value, tuple) else (value,))]
+    for word in (*left, *words):
+        if _XACRO_ARGUMENT.match(str(word)):
+            text = f"Commands take no arguments of a Xacro ({word}). Open the file with them (kinetostat FILE {word}), "
+            raise click.UsageError(text + "save the model as .kst, and give that to the command.", ctx)
     options = [each for each in order if isinstance(each, click.Option) and not each.multiple and not each.is_eager]
     for option in options:
         if options.count(option) > 1:

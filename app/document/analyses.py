@@ -46,15 +46,20 @@ class _AnalysisTask:
         self.model: Model | None = model
         self.mech = mech
         self.outcome: tuple[Mobility | None, tuple[Finding, ...]] | None = None
+        self.error: BaseException | None = None
+        """Unexpected error, to be raised in the window's thread, where it is reported."""
 
     def run(self) -> None:
         """Analyse the model (in the thread)."""
         assert self.model is not None
+        outcome: tuple[Mobility | None, tuple[Finding, ...]] = (None, ())
         try:
             precompute_for_interaction(self.mech)
             outcome = examine_mobility(CompiledModel(self.model))
         except KinetostatError:
-            outcome = (None, ())
+            pass
+        except BaseException as error:  # as the program ends, imports and threads fail here, too
+            self.error = error
         self.outcome = outcome
 
 
@@ -126,6 +131,8 @@ class ModelAnalysis(QObject):
         self._model = ticket.model
         self.mobility, self._found = ticket.outcome
         self.ready.emit()
+        if ticket.error is not None:
+            raise ticket.error
         self._report_open_loop(session)
 
     @property

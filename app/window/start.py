@@ -188,6 +188,7 @@ class FirstPictureWait(QObject):
             (window.session.changed, lambda *_: self.draw_first_picture()),
             (window.files.awaited, lambda coming: None if coming else self.draw_first_picture()),
         )
+        self._seen = False
         self._view.awaiting = True
         self._view.drawn.connect(self._on_first_picture_drawn)
         QTimer.singleShot(LONGEST, self, self._on_first_picture_visible)
@@ -204,6 +205,9 @@ class FirstPictureWait(QObject):
             self._on_first_picture_visible()
 
     def _on_first_picture_visible(self) -> None:
+        if self._seen:  # the time is over before Qt has deleted this
+            return
+        self._seen = True
         self._view.drawn.disconnect(self._on_first_picture_drawn)
         self.draw_first_picture()
         self._frame.close()

@@ -36,7 +36,7 @@ Array = NDArray[np.float64]
 
 def _solve_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
     """(a, λ) of M a − Gᵀ λ = rhs, G a = −G_bias, over leading axes; not finite if values overflow."""
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a huge mass leaves no singular value
         try:
             L = np.linalg.cholesky(M)
         except np.linalg.LinAlgError:

@@ -34,8 +34,9 @@ class StartTrials:
             command, cwd=ROOT, capture_output=True, env={**os.environ, **own}, timeout=0.7 * self.patience
         )
         words = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
-        if done.returncode:
+        if words:
             (folder / "words.txt").write_text(words, encoding="utf-8")
+        if done.returncode:
             at = words.find(CRASH)
             first = words if at < 0 else " ".join(words[at:].split()[:30])
             raise Unexpected(f"The window ends with {done.returncode}: {first[:250]}")

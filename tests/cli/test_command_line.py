@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.cli.main import cli, command_names
+from app.cli.main import COMMANDS, cli, command_names
 from core.files import load
 from core.functions import FUNCTIONS, Context, call
 from core.functions.results import to_json
@@ -448,3 +448,12 @@ def test_a_shipped_trace_needs_no_names_of_columns(run):
     assert code == 0
     assert "joint3.q = angle_3" in out
     assert out.startswith("52 base parameters")
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "mass-properties"])
+def test_arguments_of_a_xacro_are_refused_by_every_command(run, name):
+    arguments = {"examples": ("length:=2",)}.get(name, ("four_bar", "length:=2"))
+    code, _, error = run(name, *arguments)
+    assert code == 2
+    assert "arguments of a Xacro (length:=2)" in error
+    assert "save the model as .kst" in " ".join(error.split())

@@ -222,6 +222,13 @@ def test_places_are_counted_within_their_line_after_a_comment_of_several_lines()
     assert (caught.value.line, caught.value.where) == (2, "column 10")
 
 
+@pytest.mark.parametrize("source", ["1 + (*", "1 + (*)", "1 + (* two", "1 + " + "(*" * 20_000])
+def test_a_comment_without_end_is_refused_where_it_begins(source):
+    with pytest.raises(ExpressionError, match="no closing") as caught:
+        parse(source)
+    assert (caught.value.line, caught.value.where) == (1, "column 5")
+
+
 @pytest.mark.parametrize(
     ("source", "text"),
     [

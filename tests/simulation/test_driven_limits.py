@@ -44,5 +44,6 @@ def test_a_balance_that_samples_do_not_resolve_is_a_note_with_its_number():
     changes = [float(np.ptp(run["energy.balance"])) for run in (coarse, fine)]
     assert changes[1] < 0.1 * changes[0]
     (note,) = [note for note in coarse.notes if "energy.balance" in note]
+    assert "more than 1e-04 of the largest energy" in note  # the threshold of the page on friction and stops
     assert float(re.search(r"changes by ([0-9.e-]+) J", note).group(1)) == pytest.approx(changes[0], rel=0.05)
     assert not any("energy.balance" in note for note in fine.notes)

@@ -70,7 +70,7 @@ class MobilityExaminer(QObject):
         super().__init__(parent)
         self._known: dict[Hashable, LinkageMobility] = {}
         self._waiting: tuple[Hashable, Callable[[], LinkageMobility]] | None = None
-        self._running: tuple[Hashable, list[LinkageMobility]] | None = None
+        self._running: tuple[Hashable, list[LinkageMobility | BaseException]] | None = None
         self._look = QTimer(self, interval=LOOK_EVERY)
         self._look.timeout.connect(self._check_thread)
 
@@ -90,7 +90,7 @@ class MobilityExaminer(QObject):
         if self._running is not None or self._waiting is None:
             return
         key, question = self._waiting
-        self._waiting, left = None, list[LinkageMobility]()
+        self._waiting, left = None, list[LinkageMobility | BaseException]()
         self._running = key, left
         threading.Thread(
             target=lambda: left.append(_compute_or_unknown(question)), name="freedoms", daemon=True
@@ -101,17 +101,22 @@ class MobilityExaminer(QObject):
         if self._running is None or not self._running[1]:
             return
         key, left = self._running
-        self._running = None
-        self._known[key] = left[0]
+        self._running, found = None, left[0]
+        self._known[key] = LinkageMobility(None) if isinstance(found, BaseException) else found
         while len(self._known) > MOST:
             del self._known[next(iter(self._known))]
         self._look.stop()
         self._start_next_computation()
         self.ready.emit()
+        if isinstance(found, BaseException):
+            raise found
 
 
-def _compute_or_unknown(compute: Callable[[], LinkageMobility]) -> LinkageMobility:
+def _compute_or_unknown(compute: Callable[[], LinkageMobility]) -> LinkageMobility | BaseException:
+    """Return the mobility, or an unexpected error, to be raised in the window's thread, where it is reported."""
     try:
         return compute()
     except KinetostatError:
         return LinkageMobility(None)
+    except BaseException as error:
+        return error

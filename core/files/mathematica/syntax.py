@@ -176,7 +176,7 @@ def set_error_position(error: KinetostatError, tree: Tree) -> None:
 
 
 _TOKEN = re.compile(
-    r"[ \t\r]*(?:(?P<comment>\(\*.*?\*\))"
+    r"[ \t\r]*(?:(?P<comment>\(\*.*?(?:\*\)|\Z))"
     r"|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+|\*\^-?\d+)?)"
     r"|(?P<name>[^\W\d_]\w*)"
     r'|(?P<text>["“”„](?:[^"“”„\\\n]|\\.)*["“”])'
@@ -216,11 +216,11 @@ def _tokenise(source: str) -> Iterator[Token]:
     """Yield the tokens of a text, without comments and without line ends inside brackets."""
     depth = 0
     for token in tokenise(source, _GRAMMAR):
-        if token.kind == "comment" or (token.kind == "newline" and depth):
-            continue
-        if token.text == "(" and source.startswith("(*", token.at):
+        if token.kind == "comment" and (len(token.text) < 4 or not token.text.endswith("*)")):  # it has no end
             yield Token("unknown", "(*", token.at)
             return
+        if token.kind == "comment" or (token.kind == "newline" and depth):
+            continue
         text = _LIKE.get(token.text, token.text)
         depth += _DEPTHS.get(text, 0)
         yield token._replace(text=text)

@@ -366,7 +366,7 @@ class GeomReader:
         """Return the mass properties of a geom in its body's frame."""
         where, tag = f"body '{name}', geom", geom.tag
         density = self.reader.number(tag, "density", DENSITY, where)
-        given = self.reader.number(tag, "mass", 0.0, where) if tag.get("mass") is not None else None
+        given = self.reader.number(tag, "mass", 0.0, where) if tag.get("mass", "").strip() else None
         if given == 0.0 or (density == 0.0 and given is None):
             return inertias.ZERO
         center, R = geom.matrix[:3, 3], geom.matrix[:3, :3]

@@ -34,6 +34,7 @@ from core.files.mjcf.passive import (
     effective_inertia,
     read_coefficients,
 )
+from core.files.mjcf.refused_values import check_moving_bodies, check_values
 from core.files.mjcf.schema import LeftOutElements, check_free_joints, check_names, check_vocabulary
 from core.files.mjcf.tendons import TendonReader, TendonSites
 from core.files.source import ReadOptions, ReadResult, Source
@@ -70,6 +71,7 @@ class _MjcfConverter:
         self.reader = MjcfReader(source.file)
         check_vocabulary(self.reader, root)
         DefaultClasses(self.reader, root).apply(root)
+        check_values(self.reader, root)
         self.settings = CompilerSettings(self.reader, root)
         expand_frames(root, self.reader, self.settings)
         check_names(self.reader, root)
@@ -115,6 +117,7 @@ class _MjcfConverter:
         for world in self.reader.children(self.root, "worldbody"):
             self._read_world(world)
         bodies = self.geoms.scale_to_total_mass(self.bodies)
+        check_moving_bodies(self.reader, self.body_names, bodies, self._has_lost_mass)
         self._set_spring_dampers(bodies)
         for joint in self.joints:
             if joint.name in self.springs and self.springs[joint.name].has_nonlinear_terms:
@@ -142,6 +145,13 @@ class _MjcfConverter:
             origin=self.source.file,
         )
         return ReadResult(model, tuple(self.reader.findings))
+
+    def _has_lost_mass(self, body: str) -> bool:
+        """Return True if a warning names mass or shapes of a body that are left out."""
+        place = ("bodies", body)
+        return any(
+            (each.collection, each.name) == place and each.severity == "warning" for each in self.reader.findings
+        )
 
     def _names_by_kind(self) -> dict[str, dict[str, str]]:
         """Return the model's names for the file's names, by kind; "lost" lists kinds of elements whose bodies are not

@@ -41,7 +41,7 @@ _WORDS = """
     gain gainprm biasprm dynprm timeconst area diameter bias cranklength lengthrange force scale lmin lmax vmax fpmax
     fvmax cutoff noise nrow ncol width height rgba rgb1 rgb2 markrgb fovy ipd attenuation ambient diffuse specular
     exponent emission shininess reflectance texrepeat time qpos qvel act ctrl mpos mquat dampratio coef divisor
-    anchor torquescale polycoef timestep tolerance viscosity wind magnetic impratio
+    anchor torquescale polycoef priority timestep tolerance viscosity wind magnetic impratio
 """
 NUMBERS = frozenset(_WORDS.split())
 """Attributes that hold numbers wherever they occur."""
@@ -119,7 +119,8 @@ def _check_numbers(reader: XmlReader, tag: Tag, element: str, reported: set[tupl
 
 def _is_number(text: str) -> bool:
     try:
-        return not math.isnan(float(text))
+        number = float(text)
+        return not (math.isnan(number) or (math.isinf(number) and any(map(str.isdigit, text))))
     except ValueError:
         return False
 

@@ -249,7 +249,8 @@ def balance_note(channels: Any, balance: Array) -> str:
         return ""
     apart = float(np.max(np.diff(channels.samples.time), initial=0.0))
     return (
-        f"energy.balance changes by {change:.2g} J: work of dampers, forces, drivers and motors is integrated between"
+        f"energy.balance changes by {change:.2g} J, more than {BALANCED_SHARE:.0e} of the largest energy:"
+        " work of dampers, forces, drivers and motors is integrated between"
         f" samples, which are {apart:.2g} s apart. A shorter output step brings it nearer to constant."
     )
 

@@ -3,13 +3,15 @@
 import dataclasses
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtTest import QTest
 
 from app.background.jobs import Jobs
+from app.document import analyses
 from app.document.analyses import model_analysis_of
 from app.document.session import ElementRef, Session
 from app.panels.findings.panel import FINDING, FindingsPanel
+from app.tools.draw.freedoms import LinkageMobility, MobilityExaminer
 from app.window.status import StatusLine
 from core.model import Model
 from core.model.edits import edits
@@ -115,3 +117,35 @@ def test_the_place_under_the_pointer_goes_with_the_machine(qtbot, session, setti
     session.start_document(Model(name="another"))
     assert line.place.text() == ""
     line.close()
+
+
+def test_an_unexpected_error_of_the_analysis_is_reported_and_the_next_edit_is_examined(qtbot, session, monkeypatch):
+    unexpected, examined = ZeroDivisionError("unexpected"), analyses.examine_mobility
+
+    def fails(compiled):
+        raise unexpected
+
+    monkeypatch.setattr(analyses, "examine_mobility", fails)
+    watch = model_analysis_of(session)
+    with qtbot.captureExceptions() as caught:
+        qtbot.waitUntil(lambda: bool(caught))
+    assert [error for _, error, _ in caught] == [unexpected]
+    monkeypatch.setattr(analyses, "examine_mobility", examined)
+    session.apply("kind", lambda model: edits.change(model, "joints", "J4", kind="spherical"))
+    qtbot.waitUntil(lambda: watch.mobility_of(session.model) is not None)
+
+
+def test_an_unexpected_error_of_a_drawing_is_reported_and_the_next_question_is_answered(qtbot):
+    unexpected = ZeroDivisionError("unexpected")
+
+    def fails():
+        raise unexpected
+
+    parent = QObject()
+    examiner = MobilityExaminer(parent)
+    with qtbot.captureExceptions() as caught:
+        assert examiner.request_mobility("one", fails) is None
+        qtbot.waitUntil(lambda: bool(caught))
+    assert [error for _, error, _ in caught] == [unexpected]
+    assert examiner.request_mobility("two", lambda: LinkageMobility(3)) is None
+    qtbot.waitUntil(lambda: examiner.request_mobility("two", fails) == LinkageMobility(3))
