@@ -140,7 +140,7 @@ def test_python_m_imports_nothing_of_the_working_folder(hostile):
 
 def serving(code):
     """A process of the program whose module is changed first."""
-    text = f"from core.apart import serving\n{code}\nserving.main()\n"
+    text = f"from core.apart import serving\n{code}\nserving.serve_tasks()\n"
     pipe = subprocess.PIPE
     return subprocess.Popen([sys.executable, "-c", text], cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe)
 
@@ -210,7 +210,7 @@ def test_a_process_that_hangs_before_it_is_ready_is_given_up(process, monkeypatc
     broken(monkeypatch, "import time; time.sleep(600)")
     found = process.run_task(Answer(), lambda: False)
     assert found == LostTask("did not answer for 0.3 s and was stopped", prepared=False, ready=False)
-    assert process.id is None
+    assert process.process_id is None
 
 
 def test_a_task_stops_while_its_process_hangs_before_it_is_ready(process, monkeypatch):

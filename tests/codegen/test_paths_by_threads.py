@@ -30,7 +30,7 @@ def at_once(job):
 def test_threads_share_the_functions_that_paths_call(monkeypatch):
     """Else one of them calls what was thrown away with the library of the other."""
     library, made = direct_call.LoadedLibrary, []
-    for name in ("_library", "_definition", "_new_function_type"):
+    for name in ("_build_library", "_method_definition", "_new_function_type"):
         monkeypatch.setattr(direct_call, name, cache(getattr(direct_call, name).__wrapped__))
 
     def slowly(text):

@@ -173,7 +173,8 @@ def test_numbers_without_sense_are_messages(text, format):
 def test_a_box_without_volume_has_no_mass_and_it_is_said():
     reading = read_with_format(FORMATS["mjcf"], source_from_text(FLAT_BOX), ReadOptions())
     assert reading.model.bodies[0].mass == 0.0
-    (finding,) = reading.findings
+    size, finding = reading.findings
+    assert "A size of <geom>" in size.text
     assert finding.text == "Its mass is left out: A box of this size has no volume, and so no mass."
 
 

@@ -155,7 +155,7 @@ def test_the_window_takes_arguments_of_a_xacro(started, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said", "remedy"),
     [
-        (("robot.xacro", "sid:=right"), "It has no argument 'sid'", "Its arguments are side."),
+        (("robot.xacro", "sid:=right"), "The file has no argument 'sid'", "Its arguments are side."),
         (("robot.kst", "side:=right"), "takes no arguments", "only Xacro files"),
     ],
 )

@@ -106,7 +106,7 @@ def test_files_of_before_and_files_that_others_change_still_open(kept, run):
         ("import time; time.sleep(100)", "reading it did not end within 1 s"),
         pytest.param(
             "import os; os.kill(os.getpid(), 11)",
-            r"reading it reading it fails \(signal 11\)",
+            r"reading it fails \(signal 11\)",
             marks=pytest.mark.skipif(sys.platform == "win32", reason="signals"),
         ),
         ("raise SystemExit('no room')", r"reading it fails \(no room\)"),

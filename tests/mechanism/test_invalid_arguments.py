@@ -46,7 +46,7 @@ WRONG = {
     "must be a model or a context, not NoneType": lambda: call("jacobian", None),
     "model has no 'links'": lambda: edits.change(BAR.model, "links", "c", mass=1),
     "body 'c': It has no field 'maas'. Did you mean mass": lambda: edits.change(BAR.model, "bodies", "c", maas=1),
-    r"leading axes \(2, 4\), \(3,\) of states and parameters": lambda: BARS.mass_matrix(
+    r"different leading axes: \(2, 4\), \(3,\)": lambda: BARS.mass_matrix(
         np.zeros((2, 4, BARS.nq)), p={"a": [0.1, 0.1, 0.1]}
     ),
     "tip: There is no body or frame 'nix'": lambda: robot(load(EXAMPLES / "two_link.rob"), tip="nix"),
@@ -164,7 +164,7 @@ def test_a_loop_that_moves_nothing_is_told() -> None:
 
 def test_what_is_no_text() -> None:
     for given in (None, b"kinetostat: 1"):
-        with pytest.raises(FileError, match="A text is needed"):
+        with pytest.raises(FileError, match="A string is needed"):
             loads(given)
 
 

@@ -39,7 +39,7 @@ def window(file: str) -> None:
 
     from kinetostat.app.window import start
 
-    begin_services = start.begin_services
+    begin_services = start.start_deferred_services
     seen: list[str] = []
 
     def begun(shown) -> None:
@@ -47,9 +47,9 @@ def window(file: str) -> None:
         seen.append("first picture")
         QTimer.singleShot(0, lambda: _guarded(lambda: _drag(shown, seen)))
 
-    start.begin_services = begun
+    start.start_deferred_services = begun
     began = time.monotonic()
-    code = start.start(file, ["kinetostat"])
+    code = start.run_program(file, ["kinetostat"])
     if seen != ["first picture", "drag", "closed"] or code != 0 or time.monotonic() - began > PATIENCE:
         raise SystemExit(f"the window ended with {code} after {', '.join(seen) or 'no picture'}")
 

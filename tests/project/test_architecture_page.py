@@ -119,7 +119,7 @@ def test_sections_name_what_their_rooms_hold():
 def test_names_of_other_rooms_and_old_ones_are_found():
     cell = "`core/numerics`"
     assert unknown(cell, "`solve_with_restarts` of `position_solver`, `core.mechanics.rnea`") == []
-    assert unknown(cell, "`rnea`, `position_solver.closing`, `Problem`") == ["closing", "rnea"]
+    assert unknown(cell, "`rnea`, `position_solver.closing`, `PositionProblem`") == ["closing", "rnea"]
 
 
 @pytest.mark.parametrize("part", PARTS)

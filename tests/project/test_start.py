@@ -61,8 +61,8 @@ dataclasses.dataclass = lambda *cls, **options: (
     defined.append(sys._getframe(1).f_globals["__name__"]), define(*cls, **options)
 )[1]
 from app.window import start
-frame = start.SplashFrame.appear
-start.SplashFrame.appear = lambda self: (frame(self), print("FRAME", *sys.modules), print("WORDS", self.words.text()))
+frame = start.SplashFrame.show_at_once
+start.SplashFrame.show_at_once = lambda self: (frame(self), print("FRAME", *sys.modules), print("WORDS", self.words.text()))
 from PySide6.QtWidgets import QApplication, QDockWidget
 style = QApplication.setStyleSheet
 QApplication.setStyleSheet = lambda self, sheet: (
@@ -70,11 +70,11 @@ QApplication.setStyleSheet = lambda self, sheet: (
     style(self, sheet),
 )
 read = lambda: sum("kinetostat" in file or "/core/" in file for file in linecache.cache)
-start.begin_services = lambda window: (
+start.start_deferred_services = lambda window: (
     print("LOADED", *sys.modules), print("DATACLASSES", *defined), print("SOURCES READ", read()),
     print("HASTY", window.viewport.scene.hasty, window.viewport.scene.quality), sys.stdout.flush(), os._exit(0),
 )
-start.start({file!r}, ["kinetostat"])
+start.run_program({file!r}, ["kinetostat"])
 """
 
 

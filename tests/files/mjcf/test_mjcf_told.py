@@ -74,7 +74,7 @@ def test_includes_count_from_the_main_file_and_once(tmp_path):
                 "<site name='w'/>" + f"<body><joint/>{BALL}<site name='{{}}' pos='1 0 0'/></body>" * 2,
                 "<tendon><spatial armature='1'><site site='s'/><site site='u'/></spatial></tendon>",
             ).format("s", "u"),
-            "couples branches of the tree",
+            "couples different branches of the tree",
             "warning",
         ),
         (machine("", "<deformable><flex/></deformable>"), "1 deformable bodies", "warning"),

@@ -121,7 +121,7 @@ def test_branches_that_hardly_part_are_followed_or_refused_by_name(shape, excess
     if excess > 5e-6 or not refused:
         assert off(mech, q, lengths, -0.8) < 1e-6
     else:
-        assert all(name in refused for name in ("loop", "'A' at -40.1", "B0", "C0", "D0", "Give a coordinate"))
+        assert all(name in refused for name in ("loop", "'A' at -40.1", "B0", "C0", "D0", "Also give a coordinate"))
 
 
 @pytest.mark.parametrize("start", [0.0, math.pi])

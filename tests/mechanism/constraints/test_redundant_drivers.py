@@ -104,7 +104,7 @@ def test_a_speed_that_the_joints_do_not_allow() -> None:
     driver = Driver(name="push", joint="S", function="-0.1", motion="velocity")
     mech = Mechanism(Model(name="slider-crank", bodies=bodies, joints=joints, drivers=(driver,)))
     with pytest.raises(
-        AssemblyError, match=r"joints do not allow the speed that it prescribes here: which differs by 0\.1 m/s"
+        AssemblyError, match=r"joints do not allow the speed that it prescribes here, which differs by 0\.1 m/s"
     ) as raised:
         simulate(mech, 0.1)
     assert raised.value.where == "driver 'push'"

@@ -77,7 +77,7 @@ def test_fixed_steps_say_that_they_do_not_stop_at_switches():
 
 def test_jumps_without_an_indicator_are_noted():
     run = simulate(loads(FLIGHT.format("floor(2*x)")), 1.0)
-    assert any("Formulas of 'bumper' are discontinuous (==, !=, floor or ceil)" in note for note in run.notes)
+    assert any("Formulas of 'bumper' jump (at ==, !=, floor or ceil)" in note for note in run.notes)
     of_constants = simulate(loads(FLIGHT.format("if(floor(2.5) == 2, x, 0)")), 1.0)
     assert not of_constants.notes
 

@@ -244,11 +244,11 @@ def ended(process):
     return out.strip()
 
 
-UNFIT = "from core.simulation.machine_code.intermediate import *; print(*unfit(entry_point_names()))"
+UNFIT = "from core.simulation.machine_code.intermediate import *; print(*find_unusable_code(entry_point_names()))"
 EULER = f"""
-from core.simulation.machine_code.supply import AHEAD, load_code, telling
+from core.simulation.machine_code.supply import AHEAD, load_code, report_waiting
 AHEAD.start = lambda: None
-with telling(print):
+with report_waiting(print):
     load_code({SMALL!r}).library.address("entry")
 print("ready")
 """
@@ -332,11 +332,11 @@ import threading
 from core.codegen import object_code
 from core.simulation.machine_code import making, supply
 making.entry_point_names = lambda: [{SMALL!r}]
-making.outdated = lambda: []
+making.find_outdated_entries = lambda: []
 quick = supply.load_code({SMALL!r})
 done = threading.Event()
 supply.AHEAD = ahead = supply.MakingAhead()
-ahead.start(lambda: done.set() if ahead.has_made({SMALL!r}) else None)
+ahead.start(lambda: done.set() if ahead.has_compiled({SMALL!r}) else None)
 assert done.wait(120)
 ahead._process.end()
 full = supply.load_code({SMALL!r})
