@@ -62,7 +62,9 @@ dataclasses.dataclass = lambda *cls, **options: (
 )[1]
 from app.window import start
 frame = start.SplashFrame.show_at_once
-start.SplashFrame.show_at_once = lambda self: (frame(self), print("FRAME", *sys.modules), print("WORDS", self.words.text()))
+start.SplashFrame.show_at_once = lambda self: (
+    frame(self), print("FRAME", *sys.modules), print("WORDS", self.words.text()),
+)
 from PySide6.QtWidgets import QApplication, QDockWidget
 style = QApplication.setStyleSheet
 QApplication.setStyleSheet = lambda self, sheet: (

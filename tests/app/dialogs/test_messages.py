@@ -89,7 +89,7 @@ def test_values_at_the_pointer_have_the_digits_that_mean_something(bench):
 
 
 def test_an_error_goes_with_the_next_edit_that_is_taken(bench):
-    bench.window.run("add.link")
+    bench.window.run_command("add.link")
     session = bench.session
     session.apply("Name", lambda model: edits.rename(model, "bodies", "link1", "link 1?"))
     assert bench.window.messages.text  # refused, and told
@@ -104,7 +104,7 @@ def test_an_error_goes_with_the_next_edit_that_is_taken(bench):
 
 def test_the_sign_follows_the_look(bench):
     card = bench.window.messages
-    bench.window.run("view.look_light")
+    bench.window.run_command("view.look_light")
     card.show_message("hint", "Short.")
     settle()
     (sign,) = (label for label in card.findChildren(QLabel) if not label.pixmap().isNull())
@@ -115,7 +115,7 @@ def test_the_sign_follows_the_look(bench):
         return max(c.lightness() for c in ink if c.alpha() > 200)
 
     bench.wait(lambda: lightness() < 128)
-    bench.window.run("view.look_dark")
+    bench.window.run_command("view.look_dark")
     bench.wait(lambda: lightness() > 128)
-    bench.window.run("view.look_light")
+    bench.window.run_command("view.look_light")
     bench.wait(lambda: lightness() < 128)

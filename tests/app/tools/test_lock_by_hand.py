@@ -86,10 +86,10 @@ def test_in_draw_pins_of_a_locked_link_stay_and_others_are_dragged(four_bar):
 def test_locks_come_back_with_what_is_seen_of_a_document(four_bar):
     bench = four_bar
     lock(bench, "link2")
-    kept = bench.window.surroundings.kept()
+    kept = bench.window.surroundings.collect_sections()
     assert kept["locks"] == ["link2"]
     bench.session.start(bench.session.model)
     assert bench.session.locked == frozenset()
-    bench.window.surroundings.put_back({"locks": ["link2", "gone"]})
+    bench.window.surroundings.restore_view({"locks": ["link2", "gone"]})
     assert bench.session.locked == {"link2"}
     assert not bench.session.undo_label

@@ -37,10 +37,10 @@ def press(pen, key):
 def test_the_chain_goes_on_and_closing_it_is_the_first_step(pen):
     card = half_a_chain(pen)
     assert [anchor.body for anchor in draw_controller(pen.bench.view).chain] == ["", "link1", "link2"]
-    card.look()
+    card.check_step()
     assert not card.praised
     pen.double(0.24, 0.0)
-    pen.bench.wait(lambda: card.look() or card.praised)
+    pen.bench.wait(lambda: card.check_step() or card.praised)
     mech = Mechanism(pen.model)
     assert np.max(np.abs(mech.constraint_residual(mech.rest()))) < 1e-10
 
@@ -58,15 +58,15 @@ def test_escape_drops_the_chain_then_leaves_draw_and_never_the_tour(pen):
 def test_what_is_taken_back_in_the_middle_goes_from_the_chain_too(pen, way):
     card = half_a_chain(pen)
     for bodies in (["", "link1"], [""]):
-        pen.bench.window.run("edit.undo") if way == "undo" else press(pen, Qt.Key.Key_Backspace)
+        pen.bench.window.run_command("edit.undo") if way == "undo" else press(pen, Qt.Key.Key_Backspace)
         assert [anchor.body for anchor in pen.hand.chain] == bodies
-        card.look()
+        card.check_step()
         assert not card.praised
     pen.click(0.04, 0.08)
     pen.click(0.2, 0.14)
     pen.double(0.24, 0.0)
     assert [body.name for body in pen.model.bodies] == ["link1", "link2", "link3"]
-    pen.bench.wait(lambda: card.look() or card.praised)
+    pen.bench.wait(lambda: card.check_step() or card.praised)
 
 
 def test_a_click_on_the_card_leaves_the_keys_with_the_drawing(pen):
@@ -84,7 +84,7 @@ def test_a_click_on_the_card_leaves_the_keys_with_the_drawing(pen):
 
 def test_another_tour_and_a_new_document_meet_no_half_chain(pen):
     half_a_chain(pen)
-    pen.bench.window.run("help.tour_two_link_arm")
+    pen.bench.window.run_command("help.tour_two_link_arm")
     assert pen.hand.chain
     pen.bench.example("four_bar")
     assert not pen.hand.chain

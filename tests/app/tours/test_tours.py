@@ -35,7 +35,7 @@ def begin(bench, monkeypatch):
 def did(bench, card, act):
     """One step: not done before the act, done after it, and then comes the next."""
     step = card.step
-    card.look()
+    card.check_step()
     assert not card.praised, card.title.text()
     act()
     praised(bench, card)
@@ -46,7 +46,7 @@ def did(bench, card, act):
 
 def praised(bench, card):
     """The step is done by now, or will be, and the card says so."""
-    bench.wait(lambda: card.look() or card.praised)
+    bench.wait(lambda: card.check_step() or card.praised)
     assert card.text.text().startswith("✓")
 
 
@@ -65,7 +65,7 @@ def move(bench, name, angle):
 def test_a_tour_waits_for_each_act(bench, begin, tmp_path):
     window, session = bench.window, bench.session
     crank = lambda: float(session.mech.coordinate(session.q, "crank_pin")[0])  # noqa: E731
-    window.run("file.new")
+    window.run_command("file.new")
     card = begin("four_bar")
     assert not window.start_page.isVisible()
     did(bench, card, lambda: bench.open(FOUR_BAR))
@@ -74,13 +74,13 @@ def test_a_tour_waits_for_each_act(bench, begin, tmp_path):
     value = session.model.parameters[0].value
     did(bench, card, lambda: session.apply("Length", lambda m: edits.change(m, "parameters", name, value=value * 1.02)))
     session.select(ElementRef("bodies", session.model.bodies[-1].name))
-    did(bench, card, lambda: window.run("view.trace"))
+    did(bench, card, lambda: window.run_command("view.trace"))
 
     def motor_and_run():
         drivers = session.model.drivers
         if not drivers:
             session.apply("Motor", lambda m: edits.add(m, Driver(name="m", joint="crank_pin", function="2*pi*t")))
-        window.run("simulation.run")
+        window.run_command("simulation.run")
 
     did(bench, card, motor_and_run)
     if not window.panels.has_plotted_channels:
@@ -90,7 +90,7 @@ def test_a_tour_waits_for_each_act(bench, begin, tmp_path):
         next_step(card)
     assert card.step == len(card.tour.steps) - 1
     did(bench, card, lambda: session.save(tmp_path / "mine.kst"))
-    card.go_on()
+    card.go_to_next()
     assert not card.on
     assert bench.window.settings.value("tour/four_bar") == 0
 
@@ -155,8 +155,8 @@ def test_a_machine_that_was_changed_is_not_taken_as_moved(bench, begin):
     bench.example("four_bar")
     card = begin("four_bar")
     card.go_to(1)
-    bench.window.run("file.new")
-    card.look()
+    bench.window.run_command("file.new")
+    card.check_step()
     assert not card.praised
     assert np.isfinite(card.seen.moved)
 
@@ -167,12 +167,12 @@ def test_the_card_leaves_the_machine_free(bench, begin):
     card = begin("four_bar")
     bench.view.viewpoint.look_from("front")
     bench.draw()
-    seen = bench.view.viewpoint.goal
+    seen = bench.view.viewpoint.target_view
 
     def look(up):
         """The machine as far up or down as a third of what is seen."""
         target = np.array(seen.target) + seen.axes @ (seen.half_height / 3.0, -up * seen.half_height / 3.0, 0.0)
-        bench.view.viewpoint.look(dataclasses.replace(seen, distance=2.0 * seen.distance, target=tuple(target)))
+        bench.view.viewpoint.set_view(dataclasses.replace(seen, distance=2.0 * seen.distance, target=tuple(target)))
 
     for up in (-2.0, 2.0):
         look(up)
@@ -185,23 +185,23 @@ def test_what_is_done_while_a_step_is_praised_counts_for_the_next(bench, begin, 
     monkeypatch.setattr("app.tours.tour_card.TOLD", 50)
     bench.open(FOUR_BAR)
     card = begin("four_bar")
-    bench.wait(lambda: card.look() or card.praised)
+    bench.wait(lambda: card.check_step() or card.praised)
     move(bench, "crank_pin", float(bench.session.mech.coordinate(bench.session.q, "crank_pin")[0]) + 0.5)
     bench.wait(lambda: card.step == 1)
-    bench.wait(lambda: card.look() or card.praised)
+    bench.wait(lambda: card.check_step() or card.praised)
 
 
 def test_the_tour_of_maps_is_played(bench, begin):
     window, session = bench.window, bench.session
-    window.run("file.new")
+    window.run_command("file.new")
     card = begin("workspace_map")
     did(bench, card, lambda: bench.open(next(each.path for each in examples() if each.name == "sprung_arm")))
     praised(bench, card)  # the example comes with a map
     next_step(card)
-    bench.wait(lambda: not window.jobs.running)
+    bench.wait(lambda: not window.jobs.unfinished_jobs)
     maps = bench.view.maps
     here = maps.shown.result.map.q - session.q
-    did(bench, card, lambda: maps.take(int(np.argmax(np.abs(here).max(axis=1)))))
+    did(bench, card, lambda: maps.move_to_sample(int(np.argmax(np.abs(here).max(axis=1)))))
 
     def longer():
         session.preview(parameters={"upper": 0.7})
@@ -210,5 +210,5 @@ def test_the_tour_of_maps_is_played(bench, begin):
         bench.view.map_legend.update_button.click()
 
     did(bench, card, longer)
-    bench.wait(lambda: not window.jobs.running)
+    bench.wait(lambda: not window.jobs.unfinished_jobs)
     session.mapped.emit(None)
