@@ -1,0 +1,61 @@
+"""Wrenches that act on frames from outside, as joint forces Jᵀ F."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError
+from core.mechanics.multibody.parameter_values import Values
+from core.mechanism.point_arguments import read_vectors
+from core.programs.compiled import CompiledModel
+
+Array = NDArray[np.float64]
+
+
+def find_joint_forces(compiled: CompiledModel, q: Any, wrenches: Mapping[str, Any], p: Values, passive: bool) -> Array:
+    """(…, nv) joint forces Σ Jᵀ F with the power of the wrenches, frame → (…, 6) [torque; force]."""
+    if not isinstance(wrenches, Mapping):
+        raise ModelError("Wrenches are given by frame.", where="wrenches", remedy='Give {"tool": (…, 6) numbers}.')
+    if passive and compiled.program.symbolic.bearings:
+        raise ModelError(
+            "The friction of some joints grows with their reactions, which wrenches from outside change.",
+            where="wrenches",
+            remedy="Give passive=False, or let a force element act on the frame.",
+        )
+    total: Any = 0.0
+    for frame, wrench in wrenches.items():
+        F = read_vectors(wrench, 6, f"wrenches['{frame}']", "torque x, y, z in N·m, then force x, y, z in N")
+        J = compiled.call(f"jacobian:{compiled.check_frame_name(frame)}", q, p=p)
+        total = total + (F[..., None, :] @ J)[..., 0, :]
+    return np.asarray(total, dtype=float)
+
+
+def find_equivalent_forces(
+    compiled: CompiledModel,
+    q: Any,
+    wrenches: Mapping[str, Any],
+    actuators: Sequence[str] | None,
+    p: Values,
+    passive: bool,
+) -> Array:
+    """(…, nv) forces at the actuators with the power of the wrenches in all motions that the machine admits."""
+    forces = find_joint_forces(compiled, q, wrenches, p, passive)
+    if actuators is None and not compiled.constrained:
+        return forces
+    from core.constraints.multipliers import equivalent_actuator_forces
+
+    return equivalent_actuator_forces(compiled, q, forces, actuators, p)
+
+
+def refuse_motors(motors: bool) -> None:
+    """Raise ModelError if motor limits are asked for together with wrenches."""
+    if motors:
+        raise ModelError(
+            "Wrenches from outside cannot be combined with the limits of motors.",
+            where="wrenches",
+            remedy="Leave out motors=True, or let a force element act on the frame.",
+        )
