@@ -86,9 +86,8 @@ def christoffel_coefficients(compiled: CompiledModel, q: Any, p: Values) -> Arra
     """(…, nv, nv, nv) coefficients Γ with C_ij = Σ_k Γ_ijk v_k. C is linear in v, so its columns at unit speeds are
     exact."""
     q, values = np.asarray(q, dtype=float), compiled.parameter_values(p)
-    if values.ndim > 1:
-        values = values[..., None, :]
     if not compiled.nv:
-        return compiled.call("coriolis", q, np.zeros(0), p=p)[..., None]
-    by_speed = compiled.call("coriolis", q[..., None, :], np.eye(compiled.nv), p=None if p is None else values)
+        return np.zeros((*np.broadcast_shapes(q.shape[:-1], values.shape[:-1]), 0, 0, 0))
+    each = None if p is None else values[..., None, :] if values.ndim > 1 else values
+    by_speed = compiled.call("coriolis", q[..., None, :], np.eye(compiled.nv), p=each)
     return np.ascontiguousarray(np.moveaxis(by_speed, -3, -1))

@@ -8,6 +8,7 @@ import pytest
 from core.errors import ModelError, SimulationError
 from core.files import load
 from core.mechanism import Mechanism
+from core.model import Inertia
 from resources import examples
 from tests.mechanism.random_machines import state, tree
 from tests.mechanism.test_identities import close
@@ -266,3 +267,28 @@ def test_wrong_arguments_are_told_in_words(floating_machine):
         mech.null_space(q, "tip", part="position")
     with pytest.raises(SimulationError, match="not a finite number"):
         mech.null_space(q * np.nan, "tip")
+
+
+def test_machines_at_the_edge(floating_machine):
+    fixed = Mechanism(tree(2, ("fixed",), count=2))
+    q = fixed.rest()
+    assert fixed.jacobian_rate(q, q, "tip").shape == (6, 0)
+    assert fixed.coriolis(q, q).shape == (0, 0)
+    assert fixed.christoffel(q).shape == (0, 0, 0)
+    assert not fixed.momentum(q, q).any()
+    assert not fixed.operational_mass(q, "tip").mass.any()
+    mech, q, v, _ = floating_machine
+    assert not mech.jacobian_rate(q, v, "world").any()
+    massless = Mechanism(
+        replace(
+            replace_armature(mech.model),
+            bodies=tuple(replace(b, mass=0.0, inertia=Inertia()) for b in mech.model.bodies),
+        )
+    )
+    with pytest.raises(ModelError, match="Nothing has mass"):
+        massless.momentum(q, v)
+    with pytest.raises(SimulationError, match="moves no mass"):
+        massless.null_space(q, "tip")
+    arm = Mechanism(tree(3, ("revolute",), friction_coefficient=0.1, bearing_radius=0.01))
+    with pytest.raises(ModelError, match="friction"):
+        arm.inverse_dynamics(arm.rest(), *np.zeros((2, arm.nv)), wrenches={"tip": np.zeros(6)})

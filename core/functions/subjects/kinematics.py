@@ -7,7 +7,7 @@ from typing import Any
 
 from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
-from core.functions.options import Choice, FrameName, FrameNames, Integer, Vector
+from core.functions.options import Choice, FrameName, FrameNames, Integer, Values, Vector
 from core.functions.results import Matrix, Message, Report, Result, Table, to_row_tuples
 from core.functions.subjects.actuation import (
     ACTUATORS,
@@ -110,6 +110,49 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
     if J.loose.shape[1]:
         parts.insert(0, Message(title="", text=uncontrolled_motion_text(mech, chosen, J.loose), severity="warning"))
     return Report(title="Jacobian", parts=tuple(parts))
+
+
+def jacobian_rate(
+    context: Context, frame: str, axes: str, speeds: dict[str, float], accelerations: dict[str, float]
+) -> Result:
+    """Compute the rate of a frame's Jacobian at given speeds, and the frame's velocity and acceleration.
+
+    In a machine with loops the columns are the joints of the tree with its loops cut.
+    """
+    from core.functions.text import without_solver_errors
+
+    mech, q, p, place = context.mech, context.q, context.p, frame if axes == "frame" else "world"
+    v = mech.speeds(q, speeds, p=p, t=context.t)
+    a = mech.accelerations(q, v, accelerations, p=p, t=context.t, steady=tuple(speeds))
+    J, rate = mech.jacobian(q, frame, axes=place, p=p), mech.jacobian_rate(q, v, frame, axes=place, p=p)
+    note = f"rows: rates of [ω; v] of the origin of {frame}, {axes} axes, per unit joint speed"
+    if mech.constrained:
+        note += "; columns: joints of the tree with its loops cut"
+    if not v.any():
+        note += "; zero, since no joint moves: give joint speeds"
+    matrix = Matrix(
+        title=f"Rate of the Jacobian of {frame}",
+        symbol="\\dot{J}",
+        entries=to_row_tuples(without_solver_errors(mech, rate)),
+        columns=tuple(mech.v_names),
+        rows=("ω̇x", "ω̇y", "ω̇z", "v̇x", "v̇y", "v̇z"),
+        note=note,
+    )
+    columns = [without_solver_errors(mech, each) for each in (J @ v, rate @ v, J @ a + rate @ v)]
+    dimensions = (("angular_velocity", "angular_acceleration"), ("velocity", "acceleration"))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (f"{word} {axis}", *(Amount(float(x[3 * k + i]), d) for x, d in zip(columns, (own, *[rates] * 2), strict=True)))
+        for k, (word, (own, rates)) in enumerate(zip(("Rotation", "Translation"), dimensions, strict=True))
+        for i, axis in enumerate("xyz")
+    )
+    table = Table(
+        title=f"Motion of {frame}",
+        columns=tuple(map(Column, ("Component", "Velocity", "J̇ q̇", "J q̈ + J̇ q̇"))),
+        rows=rows,
+        note=f"{axes} axes; "
+        + ("rates of these components" if axes == "frame" else "J q̈ + J̇ q̇ is the acceleration, without gravity"),
+    )
+    return Report(title="Jacobian rate", parts=(matrix, table))
 
 
 def _singular_value_table(context: Context, frame: str, J: Any, actuators_used: Any, length: float | None) -> Table:
@@ -398,6 +441,37 @@ FUNCTIONS = (
         needs=(needs_motion,),
         live=True,
         robotica="FKin",
+    ),
+    Function(
+        "jacobian_rate",
+        "Jacobian rate",
+        "Kinematics",
+        "The rate J̇ of a frame's Jacobian while the joints move, and the frame's acceleration.\n\n"
+        "The velocity of the frame's origin is [ω; v] = J q̇, its acceleration [ω̇; v̇] = J q̈ + J̇ q̇: J̇ q̇ is what "
+        "remains when no joint accelerates. J̇ is exact. In a machine with loops or constraints the columns are "
+        "the joints of the tree with its loops cut, while speeds and accelerations satisfy what holds: those that "
+        "are given are kept and those that depend on them follow. If accelerations are not given, joints with a "
+        "given speed keep it.",
+        jacobian_rate,
+        (
+            _FRAME,
+            Choice("axes", "Axes", "Axes in which ω and v are expressed", "world", ("world", "frame")),
+            Values(
+                "speeds",
+                "Joint speeds",
+                "Joint speeds by name; the others follow from the constraints or are zero",
+                rate=1,
+            ),
+            Values(
+                "accelerations",
+                "Joint accelerations",
+                "Joint accelerations by name; the others follow from the constraints or are zero",
+                rate=2,
+            ),
+        ),
+        needs=(needs_motion,),
+        live=True,
+        also=("Jdot", "acceleration of a frame", "time derivative of the Jacobian"),
     ),
     Function(
         "inverse_kinematics",
