@@ -91,7 +91,7 @@ class WorkerConnection(talk.TaskConnection):
         return self._stopped >= self._number
 
 
-def serve_tasks() -> None:
+def main() -> None:
     """Serve tasks until the other side closes the connection, or sends no task for a long time."""
     line = WorkerConnection(*open_worker_streams())
     line.send_message(MessageKind.READY)
@@ -103,4 +103,4 @@ def serve_tasks() -> None:
 
 
 if __name__ == "__main__":
-    serve_tasks()
+    main()

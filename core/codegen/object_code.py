@@ -45,7 +45,8 @@ def _close_llvm() -> None:
     """Let a compilation in another thread finish, and admit no further one: LLVM's global objects are destroyed after
     this, and a thread that still uses them would crash the process."""
     _is_ending.set()
-    _lock.acquire(timeout=LAST_COMPILATION)
+    if _lock.acquire(timeout=LAST_COMPILATION):
+        _lock.release()  # threads that wait for it find that the program is ending
 
 
 @cache

@@ -140,7 +140,7 @@ def test_python_m_imports_nothing_of_the_working_folder(hostile):
 
 def serving(code):
     """A process of the program whose module is changed first."""
-    text = f"from core.apart import serving\n{code}\nserving.serve_tasks()\n"
+    text = f"from core.apart import serving\n{code}\nserving.main()\n"
     pipe = subprocess.PIPE
     return subprocess.Popen([sys.executable, "-c", text], cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe)
 

@@ -36,10 +36,38 @@ assert begun.wait(30.0)
 """
 
 
-def test_the_end_waits_for_the_compilation_of_another_thread():
+QUEUED = """
+import threading
+from core.codegen import background, object_code
+
+begun = threading.Event()
+
+
+def compile_one(k):
+    object_code.LoadedLibrary(f"define i64 @f{k}() {{ ret i64 {k} }}")
+    begun.set()
+
+
+for k in range(200):
+    background.submit_job(lambda k=k: compile_one(k))
+background.resume_compilation()
+assert begun.wait(30.0)
+"""
+
+
+def run(script):
     surroundings = {**os.environ, "KINETOSTAT_CACHE": "", "KINETOSTAT_PLAIN_CODE": ""}
-    ended = subprocess.run(
-        [sys.executable, "-c", SCRIPT], cwd=ROOT, env=surroundings, capture_output=True, text=True, timeout=60
+    return subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env=surroundings, capture_output=True, text=True, timeout=60
     )
+
+
+def test_jobs_that_wait_at_the_end_do_not_hold_it_up():
+    ended = run(QUEUED)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_the_end_waits_for_the_compilation_of_another_thread():
+    ended = run(SCRIPT)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout == "in LLVM at the end: 0\n"

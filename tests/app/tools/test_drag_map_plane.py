@@ -22,7 +22,7 @@ def sliced(bench):
 
 
 def waits_for_another(bench, before):
-    bench.wait(lambda: bench.view.maps.shown.result.map is not before and not bench.window.jobs.running)
+    bench.wait(lambda: bench.view.maps.shown.result.map is not before and not bench.window.jobs.unfinished_jobs)
     bench.draw()
     return bench.view.maps.shown.result.map
 
@@ -80,7 +80,7 @@ def test_escape_leaves_the_map_as_it_was(sliced):
     assert not np.allclose(scene.plane_handle.place.centre, centre)
     gesture.close()
     assert scene.plane_handle.place.centre == pytest.approx(centre)
-    assert not sliced.window.jobs.running
+    assert not sliced.window.jobs.unfinished_jobs
     assert sliced.view.maps.shown.result.map is before
 
 

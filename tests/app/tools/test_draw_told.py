@@ -34,18 +34,18 @@ def test_the_view_of_a_machine_comes_back_unless_it_was_turned(pen):
     pen.bench.open(EXAMPLES / "four_bar.kst")
     pen.bench.view.viewpoint.look_from("iso")
     pen.bench.draw()
-    seen = pen.bench.view.viewpoint.goal
+    seen = pen.bench.view.viewpoint.target_view
     for turned in (False, True):
         pen.draw()
-        assert pen.bench.view.viewpoint.goal.parallel
+        assert pen.bench.view.viewpoint.target_view.parallel
         if turned:
             pen.bench.view.viewpoint.look_from("right")
             pen.bench.draw()
-        goal = pen.bench.view.viewpoint.goal
+        goal = pen.bench.view.viewpoint.target_view
         QTest.keyClick(pen.bench.view, Qt.Key.Key_Escape)
         pen.bench.draw()
         assert pen.bench.view.gestures.tool.id == "select"
-        assert pen.bench.view.viewpoint.goal == (goal if turned else seen)
+        assert pen.bench.view.viewpoint.target_view == (goal if turned else seen)
 
 
 def test_a_motor_that_cannot_turn_its_link_says_so(pen):

@@ -9,10 +9,10 @@ def test_a_handle_pointed_at_in_a_list_goes_with_the_pointer(bench):
     bench.example("puma560")
     handles, session = bench.view.scene.handles, bench.session
     bench.view.gestures.leave()
-    session.point_at(ElementRef("joints", "joint3"))
-    bench.wait(lambda: handles.shown == ("joint3",))
-    session.point_at(None)
-    assert handles.shown == ()
+    session.set_hovered_element(ElementRef("joints", "joint3"))
+    bench.wait(lambda: handles.shown_joints == ("joint3",))
+    session.set_hovered_element(None)
+    assert handles.shown_joints == ()
 
 
 def test_another_robot_shows_no_handle_of_the_one_before(bench):
@@ -21,12 +21,12 @@ def test_another_robot_shows_no_handle_of_the_one_before(bench):
     bench.move(5, 5)
 
     def pointed_at():
-        session.point_at(ElementRef("joints", "joint3"))  # again, should what is under the pointer be told only now
-        return handles.shown == ("joint3",)
+        session.set_hovered_element(ElementRef("joints", "joint3"))  # again, should what is under the pointer be told only now
+        return handles.shown_joints == ("joint3",)
 
     bench.wait(pointed_at)
     bench.example("stanford")
-    assert handles.shown == ()
+    assert handles.shown_joints == ()
 
 
 def test_no_handle_is_seen_that_the_chosen_tool_does_not_drag(bench):

@@ -240,7 +240,7 @@ def test_words_are_few_until_a_component_is_looked_at(bench, layer):
         return [actor.GetInput() for actor, mark in figures(bench)._labels if mark.kind == "redundant"]
 
     assert words() == ["moving_pin_b: 3 redundant"]
-    bench.session.point_at(ElementRef("joints", "moving_pin_b"))
+    bench.session.set_hovered_element(ElementRef("joints", "moving_pin_b"))
     assert words()[0].split("\n")[1:] == [item.component for item in layer.diagnosis.mobility.redundant]
 
 

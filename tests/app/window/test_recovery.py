@@ -132,7 +132,7 @@ def test_several_leftovers_are_offered_and_what_is_discarded_can_be_brought_back
         bench.open(four_bar)
         bench.session.apply("Change a", change)
         copies.append(crash(bench, recovery, name))
-    recovery.offer()
+    recovery.offer_leftovers()
     assert set(bench.window.notices.notice_texts) == {str(copy) for copy in copies}
     assert all("four_bar" in text and "1 edit" in text for text in bench.window.notices.notice_texts.values())
     bench.window.notices.press_button(str(copies[0]), "Discard")
