@@ -25,7 +25,7 @@ HELD = "energy.kinetic"
 @pytest.fixture
 def plots(bench):
     bench.example("two_link")
-    bench.window.docks.show("plots")
+    bench.window.docks.show_panel("plots")
     panel = bench.window.plots
     bench.wait(panel.isVisible)
     panel.show_sheet(PlotSheet())

@@ -76,7 +76,7 @@ def test_cells_and_notes_stay_readable(bench, looks):
 def test_words_over_a_plot_take_the_colours_of_the_look(bench, looks):
     plots = bench.window.plots
     plots.add_plot()
-    bench.window.docks.show("plots")
+    bench.window.docks.show_panel("plots")
     hint = plots.findChild(QLabel, "chartHint")
     for look in ("dark", "light"):
         looks(look)
@@ -100,7 +100,7 @@ def test_a_refused_number_stays_readable(bench, looks):
 
 
 def test_a_refused_start_speed_stays_readable(bench, looks):
-    bench.window.docks.show("simulation")
+    bench.window.docks.show_panel("simulation")
     rows = bench.window.findChild(StartRows).rows["speeds"]
     bench.wait(lambda: bool(rows))
     row = next(iter(rows.values()))
@@ -118,7 +118,7 @@ def test_a_refused_start_speed_stays_readable(bench, looks):
 
 def test_rows_of_a_machine_that_is_gone_hear_of_no_look(bench, looks):
     """They live on until they are collected, without the lines that were theirs."""
-    bench.window.docks.show("simulation")
+    bench.window.docks.show_panel("simulation")
     kept = [row for rows in bench.window.findChild(StartRows).rows.values() for row in rows.values()]
     assert kept
     bench.example("pendulum")

@@ -83,7 +83,7 @@ def test_every_way_of_adding_has_a_command_in_the_menu_add():
 def test_what_is_asked_for_may_be_chosen_in_the_tree(blocks):
     """Joints and sensors that are hidden in the scene, too; what does not fit is no answer."""
     session, tree = blocks.session, blocks.window.tree
-    blocks.window.docks.show("tree")
+    blocks.window.docks.show_panel("tree")
     run(blocks, "add.gear")
 
     def click(ref):
@@ -109,7 +109,7 @@ def test_what_is_asked_for_may_be_chosen_in_the_tree(blocks):
 def test_the_row_of_the_ground_is_an_answer_too(blocks):
     """Also when it is clicked again; where only a body's frame will do, and a second time, it is none."""
     session, tree = blocks.session, blocks.window.tree
-    blocks.window.docks.show("tree")
+    blocks.window.docks.show_panel("tree")
     item = tree.items["#world"]
     tree.view.scrollToItem(item)
     place = tree.view.visualItemRect(item).center()
@@ -343,7 +343,7 @@ def test_a_four_bar_is_closed_by_two_clicks_and_stays_as_it_was_built(bench, axi
     """The joint lands on the middle of the bar's end face, parallel to the others; nothing moves, though the loop is
     cut elsewhere; saved and opened again it stands the same."""
     session = bench.session
-    session.start(bars(axis))
+    session.start_document(bars(axis))
     session.pose("Bend", np.array([1.7, -1.5, -1.4]))
     bench.view.viewpoint.fit_next_picture()
     bench.draw()
@@ -569,7 +569,7 @@ def test_a_joint_left_apart_is_marked_with_how_far_and_how_it_closes(blocks):
     answer(blocks, "Leave apart")
     joint = session.model.joints[-1].name
     (mark,) = blocks.view.annotations.open
-    assert f"{joint} is open: {blocks.window.settings.shown(apart, 'length')}" in mark.text
+    assert f"{joint} is open: {blocks.window.settings.format_value(apart, 'length')}" in mark.text
     assert "Close open joints" in mark.text
     np.testing.assert_allclose(mark.start, pick_origin(session, "hook").place, atol=1e-6)
     before = session.mech.frame(session.q, "left")

@@ -46,7 +46,7 @@ def front(bench):
 
 
 def test_a_length_in_numbers_follows_the_pointer_as_one_undo_step(bench):
-    bench.session.start(chain())
+    bench.session.start_document(chain())
     bench.session.select(ElementRef("bodies", "link"))
     front(bench)
     model = bench.session.model
@@ -83,13 +83,13 @@ def test_a_drag_beyond_what_the_loop_lets_stops_there(bench, four_bar):
 
 
 def test_escape_leaves_the_length_as_it_was(bench):
-    bench.session.start(chain())
+    bench.session.start_document(chain())
     bench.session.select(ElementRef("bodies", "link"))
     front(bench)
     model = bench.session.model
     drag_to(bench, "B", (0.3, 0.0, 0.0), release=False)
     assert "length" in bench.view.scene.overlays._ghosts.sources
-    bench.view.gestures.cancel()
+    bench.view.gestures.cancel_gesture()
     assert bench.session.model is model
     assert "length" not in bench.view.scene.overlays._ghosts.sources
 
@@ -112,8 +112,8 @@ def test_no_end_is_shown_that_cannot_be_dragged(bench):
 
 def test_the_free_end_of_a_drawn_arm_is_dragged(bench):
     session = bench.session
-    session.start(linkage.link(Model(name="arm"), [(0, 0), (0.1, 0), (0.4, 0)]))
-    bench.view.gestures.choose("select")
+    session.start_document(linkage.link(Model(name="arm"), [(0, 0), (0.1, 0), (0.4, 0)]))
+    bench.view.gestures.choose_tool("select")
     session.select(ElementRef("bodies", "link2"))
     front(bench)
     drag_to(bench, "", (0.5, 0.0, 0.0))

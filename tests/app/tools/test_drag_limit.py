@@ -28,7 +28,7 @@ def arm(bench, tmp_path):
 def place_at(bench, angle):
     """Pixel on the ring's disc at an angle, in the middle of the stops."""
     scene = bench.view.scene
-    (part,) = [each for each in scene.handles.parts if each.joint == "elbow"]
+    (part,) = [each for each in scene.handles.visible_parts if each.joint == "elbow"]
     spot, scale = scene.handles.part_position(part), scene.handles._scales[part]
     aside = np.cross(spot.axis, spot.reference)
     point = spot.centre + 0.95 * RING * scale * (np.cos(angle) * spot.reference + np.sin(angle) * aside)
@@ -42,7 +42,7 @@ def test_a_stop_follows_the_pointer_and_is_one_edit(arm):
     arm.press(*begin)
     for share in (0.3, 0.6, 1.0):
         arm.move(*(np.array(begin) + share * (np.array(end) - np.array(begin))))
-    shown = arm.view.scene.handles.limits(arm.view.scene.handles.parts[0])
+    shown = arm.view.scene.handles.get_limits(arm.view.scene.handles.visible_parts[0])
     assert shown == (-0.5, pytest.approx(1.4, abs=0.03))
     assert arm.session.model.find("joints", "elbow").limits[0].upper == 1.0  # not before it is let go
     arm.release(*end)

@@ -32,7 +32,7 @@ def tip(bench):
     scene = bench.view.scene
     place = scene.plane_handle.place
     scale = metres_per_pixel(scene.view, scene.size, place.centre) * scene.pixel_ratio
-    x, y = scene.project(place.centre + 0.85 * ARROW * scale * place.frame[:, 2])
+    x, y = scene.project(place.centre + 0.85 * ARROW * scale * place.axes_and_normal[:, 2])
     return x / scene.pixel_ratio, y / scene.pixel_ratio
 
 
@@ -42,11 +42,11 @@ def test_the_arrow_moves_the_plane_along_its_normal(sliced):
     x, y = tip(sliced)
     held = scene.plane_handle.place
     assert scene.plane_handle.pick(scene.ray(x * scene.pixel_ratio, y * scene.pixel_ratio)) is MOVE
-    end = held.centre + 0.15 * held.frame[:, 2]
+    end = held.centre + 0.15 * held.axes_and_normal[:, 2]
     a, b = (np.array(scene.project(point)) / scene.pixel_ratio for point in (held.centre, end))
     sliced.drag([(x, y), (x + b[0] - a[0], y + b[1] - a[1])])
     found = waits_for_another(sliced, before)
-    sign = held.frame[1, 2]
+    sign = held.axes_and_normal[1, 2]
     assert found.points[:, 1] == pytest.approx(np.full(len(found.points), 0.1 + 0.15 * sign), abs=0.03)
     assert np.ptp(found.points[:, 1]) < 1e-9
     assert sliced.view.maps.shown.result.asked.options["at"] == pytest.approx(found.points[0, 1], abs=1e-8)
@@ -55,15 +55,15 @@ def test_the_arrow_moves_the_plane_along_its_normal(sliced):
 
 def test_a_turned_plane_is_asked_for_by_its_normal(sliced):
     before, handle = sliced.view.maps.shown.result.map, sliced.view.scene.plane_handle
-    place = handle.place.moved(ABOUT_U, np.radians(25.0))
+    place = handle.place.moved_by(ABOUT_U, np.radians(25.0))
     sliced.view.maps.request_in_plane(place)
     found = waits_for_another(sliced, before)
-    normal = place.frame[:, 2]
+    normal = place.axes_and_normal[:, 2]
     assert (found.points - place.centre) @ normal == pytest.approx(np.zeros(len(found.points)), abs=1e-5)
     options = sliced.view.maps.shown.result.asked.options
     assert options["slice"] == "normal"
-    back = handle.place.moved(PARTS[1 + int(np.argmax(np.abs(handle.place.axes @ place.axes[0])))], 0.0)
-    assert back.frame == pytest.approx(handle.place.frame)
+    back = handle.place.moved_by(PARTS[1 + int(np.argmax(np.abs(handle.place.axes @ place.axes[0])))], 0.0)
+    assert back.axes_and_normal == pytest.approx(handle.place.axes_and_normal)
 
 
 def test_escape_leaves_the_map_as_it_was(sliced):

@@ -284,7 +284,7 @@ def test_a_ternary_coupler_with_tracer_takes_three_clicks(pen):
     assert pen.clicks - before <= 3
     assert {"e1", "g1"} <= set(pen.model.values())
     assert len(pen.model.find("bodies", "link2").shapes) == 3
-    assert pen.bench.view.scene.tracks.frames
+    assert pen.bench.view.scene.tracks.followed_frames
 
 
 def test_backspace_and_undo_take_links_back_one_by_one(pen):
@@ -337,7 +337,7 @@ def test_what_cannot_close_is_told_in_the_field_and_nothing_is_changed(pen):
 
 def four_bar(pen):
     pen.four_bar()
-    pen.bench.wait(lambda: pen.hand.freedoms is not None)
+    pen.bench.wait(lambda: pen.hand.mobility is not None)
     sizes = [None]
     while sizes[-1] != pen.bench.view.size():  # the panels take their widths
         sizes.append(pen.bench.view.size())
@@ -583,7 +583,7 @@ def test_two_links_in_line_are_told_as_a_dead_position(pen):
     pen.double(0.2, 0.06)
     pump(lambda: False, 0.3)
     assert pen.hand.pins_at_dead_point == ("C",)
-    pen.bench.wait(lambda: pen.hand.freedoms is not None)
+    pen.bench.wait(lambda: pen.hand.mobility is not None)
     bar = pen.bench.window.findChild(bar_class())
     assert "dead position at C" in bar.freedoms.text()
     pen.bench.session.undo()
@@ -610,7 +610,7 @@ def test_dimensions_of_short_links_stand_apart_and_can_be_clicked(pen):
 
 def test_fitting_takes_in_what_is_written_beside_the_machine(pen):
     four_bar(pen)
-    pen.bench.view.viewpoint.fit()
+    pen.bench.view.viewpoint.fit_view()
     pen.bench.draw()
     room = pen.bench.view.rect()
     for tag in tags_of(pen):
@@ -703,7 +703,7 @@ def test_lines_and_circles_of_links_are_met_where_they_cross():
 
 def test_arrow_keys_move_the_pin_under_the_pointer_by_steps_of_the_grid(pen):
     four_bar(pen)
-    step = grid_step(pen.hand.pixel)
+    step = grid_step(pen.hand.metres_per_pixel)
     before = pen.model
     pen.aim(0.2, 0.14)
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Up):
@@ -755,7 +755,7 @@ def many_links(count):
 @pytest.mark.slow
 def test_the_preview_of_thirty_links_takes_no_turn_above_33_ms_and_a_click_none_above_150(pen):
     """In pieces of work of a millisecond, as docs/responsiveness.md; what is long must be long twice."""
-    pen.bench.session.start(many_links(30))
+    pen.bench.session.start_document(many_links(30))
     pen.bench.draw()
     pen.draw()
     pump(lambda: False, 1.5)

@@ -52,7 +52,7 @@ def part(bench, tmp_path):
         carrier = Joint(
             name="J", parent="world", child="part", a=Pose(position=STANDS), axis=(0, 0, 1), rest=("20 deg",)
         )
-        bench.session.start(Model(name="one part", bodies=(body,), joints=(carrier,)))
+        bench.session.start_document(Model(name="one part", bodies=(body,), joints=(carrier,)))
         bench.view.viewpoint.look_from("iso")
         bench.view.viewpoint.fit_next_picture()
         bench.draw()

@@ -16,7 +16,7 @@ from core.model import Model
 def four_bar(bench):
     bench.window.activateWindow()
     bench.view.setFocus()
-    bench.session.start(
+    bench.session.start_document(
         linkage.link(Model(name="four-bar"), [(0.0, 0.0), (0.04, 0.08), (0.2, 0.14), ground(0.24, 0.0)])
     )
     bench.view.viewpoint.look_from("front")

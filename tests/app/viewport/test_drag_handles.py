@@ -42,7 +42,7 @@ def aim(bench, part):
         direction = -direction
     wanted = camera.look_from(view.scene.view, direction)
     target = tuple(float(x) for x in spot.centre)
-    view.viewpoint.look(camera.CameraView(target, 0.9, wanted.azimuth, wanted.elevation))
+    view.viewpoint.set_view(camera.CameraView(target, 0.9, wanted.azimuth, wanted.elevation))
     bench.draw()
 
 
@@ -62,7 +62,7 @@ def ring_point(grip, angle):
 def way(bench, part):
     """Pixels from a place where just this part is grabbed, along a known amount."""
     handles = bench.view.scene.handles
-    grip = handles.grip(part)
+    grip = handles.create_grip(part)
     amount = TURN if part.kind == "turn" else SLIDE
     if part.kind == "turn":
         starts = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
@@ -76,7 +76,7 @@ def way(bench, part):
         pixels = [pixel(bench, point) for point in points]
         pointer = bench.view.to_pointer(_at(pixels[0]))
         inside = all(8 < x < bench.view.width() - 60 and 8 < y < bench.view.height() - 8 for x, y in pixels)
-        if inside and bench.view.handles.under(pointer) == part:
+        if inside and bench.view.handles.handle_under(pointer) == part:
             return pixels, amount
     raise AssertionError(f"no place to grab {part}")
 
@@ -95,9 +95,9 @@ def test_each_handle_moves_its_joint_by_what_was_dragged(bench, kind):
 
     session.select(ElementRef("joints", joint.name))
     bench.draw()
-    assert handles.shown == (joint.name,)
-    assert len(handles.parts) == PARTS[kind]
-    for part in handles.parts:
+    assert handles.shown_joints == (joint.name,)
+    assert len(handles.visible_parts) == PARTS[kind]
+    for part in handles.visible_parts:
         before, state = session.q.copy(), session.state
         aim(bench, part)
         axis = handles.part_position(part).axis.copy()
@@ -132,7 +132,7 @@ def grab(bench, example, joint):
     bench.example(example)
     bench.session.select(ElementRef("joints", joint))
     bench.draw()
-    part = bench.view.scene.handles.parts[0]
+    part = bench.view.scene.handles.visible_parts[0]
     aim(bench, part)
     return part, way(bench, part)[0]
 
@@ -167,12 +167,12 @@ def test_ctrl_snaps_to_five_degrees(bench):
 def test_a_limit_holds_and_is_shown(bench):
     part, _ = grab(bench, "puma560", "joint1")
     session, view = bench.session, bench.view
-    grip = view.scene.handles.grip(part)
+    grip = view.scene.handles.create_grip(part)
     angles = np.linspace(0.0, 4.6, 16)
     start = next(
         s
         for s in np.linspace(0, 6.2, 40)
-        if view.handles.under(view.to_pointer(_at(pixel(bench, ring_point(grip, s))))) == part
+        if view.handles.handle_under(view.to_pointer(_at(pixel(bench, ring_point(grip, s))))) == part
     )
     bench.press(*pixel(bench, ring_point(grip, start)))
     for angle in angles:
@@ -192,7 +192,7 @@ def test_a_dragged_four_bar_stays_closed(bench):
     crank = session.mech.coordinates[0].joint
     session.select(ElementRef("joints", crank))
     bench.draw()
-    part = bench.view.scene.handles.parts[0]
+    part = bench.view.scene.handles.visible_parts[0]
     aim(bench, part)
     pixels, amount = way(bench, part)
     before = session.q.copy()
@@ -210,7 +210,7 @@ def test_a_ring_seen_from_its_edge_still_turns(bench):
     view, session = bench.view, bench.session
     spot = view.scene.handles.part_position(part)
     side = camera.look_from(view.scene.view, np.cross(spot.axis, [0.0, 1.0, 0.2]))
-    view.viewpoint.look(camera.CameraView(tuple(float(x) for x in spot.centre), 0.9, side.azimuth, 0.0))
+    view.viewpoint.set_view(camera.CameraView(tuple(float(x) for x in spot.centre), 0.9, side.azimuth, 0.0))
     bench.draw()
     ray = view.scene.ray(*view.scene.project(spot.centre))
     assert abs(ray.direction @ spot.axis) < EDGE_ON
@@ -226,8 +226,8 @@ def test_a_body_that_nothing_holds_is_taken_by_its_handles(bench):
     session, view = bench.session, bench.view
     session.apply("Add body", lambda model: edits.free_body(model)[0], select=ElementRef("bodies", "body"))
     bench.draw()
-    assert len(view.scene.handles.parts) == 6
-    for part in (p for p in view.scene.handles.parts if p.speed in (0, 4)):
+    assert len(view.scene.handles.visible_parts) == 6
+    for part in (p for p in view.scene.handles.visible_parts if p.speed in (0, 4)):
         before = np.array(session.mech.frame(session.q, "body"))
         aim(bench, part)
         axis = view.scene.handles.part_position(part).axis.copy()
@@ -245,7 +245,7 @@ def test_a_body_that_nothing_holds_is_taken_by_its_handles(bench):
 def test_values_beside_handles_have_no_letter_that_the_scene_lacks(bench):
     bench.example("slider_crank")
     bench.session.select(ElementRef("joints", "cylinder"))
-    bench.view.scene.handles.say(bench.view.settings.shown(0.25, "length") + "  limit")
+    bench.view.scene.handles.show_value(bench.view.settings.format_value(0.25, "length") + "  limit")
     assert bench.view.scene.handles._text.GetInput() == "0.2500 m  limit"
 
 
@@ -261,16 +261,16 @@ def test_a_piston_is_taken_along_its_cylinder_not_by_the_joint_that_closes_the_l
     taken = [joint.name for joint in carrying if joint.name not in closing]
     assert len(taken) == 1
     session.select(ElementRef("bodies", "piston1"))
-    assert handles.shown == tuple(taken)
+    assert handles.shown_joints == tuple(taken)
     for joint in closing:
         session.select(ElementRef("joints", joint))
-        assert handles.shown == ()
+        assert handles.shown_joints == ()
     session.select(ElementRef("joints", taken[0]))
     bench.draw()
-    for part in handles.parts:
-        assert bench.view.handles.light(part)
+    for part in handles.visible_parts:
+        assert bench.view.handles.highlight_handle(part)
         assert taken[0] in handles._text.GetInput()
     bench.view.settings.set_view_flag("handles", True)
-    assert handles.shown
-    assert not closing & set(handles.shown)
+    assert handles.shown_joints
+    assert not closing & set(handles.shown_joints)
     bench.view.settings.set_view_flag("handles", False)

@@ -8,7 +8,7 @@ from app.document.session import ElementRef
 def test_a_handle_pointed_at_in_a_list_goes_with_the_pointer(bench):
     bench.example("puma560")
     handles, session = bench.view.scene.handles, bench.session
-    bench.view.gestures.leave()
+    bench.view.gestures.on_pointer_left()
     session.set_hovered_element(ElementRef("joints", "joint3"))
     bench.wait(lambda: handles.shown_joints == ("joint3",))
     session.set_hovered_element(None)
@@ -59,9 +59,9 @@ def test_in_pull_a_body_goes_before_the_handle_that_lies_over_it(bench):
     session, view = bench.session, bench.view
     session.select(ElementRef("bodies", "crank"))
     assert view.link_ends.ends
-    view.gestures.choose("pull")
+    view.gestures.choose_tool("pull")
     assert view.link_ends.ends == ()
-    (part,) = view.scene.handles.parts
+    (part,) = view.scene.handles.visible_parts
     bench.draw()
     ratio, seen = view.devicePixelRatioF(), []
     for x in range(20, view.width() - 80, 6):

@@ -67,7 +67,7 @@ def leave(view):
 
 def test_off_at_first_and_remembered(bench):
     bench.example("four_bar")
-    assert not bench.window.mobility.on
+    assert not bench.window.mobility.is_on
     assert figures(bench).marks == ()
     action = bench.window.commands()["view.show_mobility"]
     assert not action.isChecked()
@@ -95,7 +95,7 @@ def test_while_a_joint_is_dragged_the_marks_follow_and_end_as_a_fresh_call(bench
     session, view = bench.session, bench.view
     session.select(ElementRef("joints", "crank_pin"))
     bench.draw()
-    (part,) = [part for part in view.scene.handles.parts if part.joint == "crank_pin"]
+    (part,) = [part for part in view.scene.handles.visible_parts if part.joint == "crank_pin"]
     spot = view.scene.handles.part_position(part)
     center = np.array(view.scene.project(spot.centre)) / view.devicePixelRatioF()
     angles = np.linspace(0.3, 1.6, 9)
@@ -149,7 +149,7 @@ def test_marks_of_a_pose_that_is_gone_fade_until_the_next_are_known(bench, layer
     assert pump(lambda: layer.settled)
     assert not figures(bench).old
     same_marks(figures(bench).marks, fresh(session).marks)
-    session.cancel()
+    session.cancel_preview()
 
 
 def test_an_answer_about_another_machine_is_dropped(bench, layer, monkeypatch):
@@ -181,11 +181,11 @@ def test_the_windows_thread_has_little_work_with_the_marks(bench, name):
     moved = session.mech.q_names[session.mech.joint_q("leg1.slide" if name == "stewart" else "shaft").start]
     without = _steps(session, moved)
     bench.window.run("view.show_mobility")
-    assert pump(lambda: bench.window.mobility.settled)
+    assert pump(lambda: bench.window.mobility.is_up_to_date)
     beside = _steps(session, moved)
-    session.cancel()
+    session.cancel_preview()
     assert np.median(beside) - np.median(without) < LONGEST_WAIT
-    assert pump(lambda: bench.window.mobility.settled)
+    assert pump(lambda: bench.window.mobility.is_up_to_date)
 
 
 def _steps(session, name):
@@ -223,7 +223,7 @@ def test_the_window_never_waits_for_marks_and_only_the_newest_pose_is_asked_for(
     assert pump(lambda: layer.settled)
     assert len(asked) == 2
     np.testing.assert_array_equal(asked[-1], session.q)
-    session.cancel()
+    session.cancel_preview()
 
 
 def test_a_selected_body_shows_the_screw_of_its_own_motion(bench, layer):
@@ -247,7 +247,7 @@ def test_words_are_few_until_a_component_is_looked_at(bench, layer):
 def test_a_row_of_the_mobility_result_lights_up_its_components(bench, layer):
     session = bench.session
     session.produced.emit(call("mobility", session.context()))
-    bench.window.docks.show("output")
+    bench.window.docks.show_panel("output")
     card = bench.window.output.cards[-1]
     assert pump(lambda: card.done)
     settle()
@@ -260,10 +260,10 @@ def test_a_row_of_the_mobility_result_lights_up_its_components(bench, layer):
     )
     hover(view, index)
     assert set(session.pointed_out_refs) == set(refs)
-    assert bench.view.scene.pointed_out == session.pointed_out_refs
+    assert bench.view.scene.referenced_elements == session.pointed_out_refs
     leave(view)
     assert session.pointed_out_refs == ()
-    assert bench.view.scene.pointed_out == ()
+    assert bench.view.scene.referenced_elements == ()
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.visualRect(index).center())
     assert session.selection == ElementRef("joints", "moving_pin_b")
     leave(view)
@@ -310,12 +310,12 @@ def test_pitches_are_said_in_the_persons_units(bench):
     bench.example("bricard")
     bench.window.run("view.show_mobility")
     bench.session.select(ElementRef("bodies", "rod2"))
-    assert pump(lambda: bench.window.mobility.settled)
+    assert pump(lambda: bench.window.mobility.is_up_to_date)
     mark = next(m for m in figures(bench).marks if m.ref == ("bodies", "rod2"))
     settings = bench.window.settings
     for millimetres in (True, False):
         settings.millimetres = millimetres
-        said = settings.shown(2.0 * np.pi * mark.pitch, "length").replace("\u202f", " ")
+        said = settings.format_value(2.0 * np.pi * mark.pitch, "length").replace("\u202f", " ")
         assert any(said in actor.GetInput() for actor, _ in figures(bench)._labels), said
 
 

@@ -349,7 +349,7 @@ def test_the_tree_offers_ways_vectors_and_curves_of_its_rows(bench, collection, 
     for action in menu.actions():
         if action.text() == "Plot":
             action.trigger()
-            assert bench.window.plots.sheet.current.channels
+            assert bench.window.plots.sheet.active_plot.channels
 
 
 def test_the_torque_of_a_spring_and_damper_in_a_joint_acts_on_the_child_against_the_motion(bench):

@@ -36,7 +36,7 @@ def test_whoever_looks_at_the_scene_finds_what_is_open(bench, shown):
     add_link(bench.session)
     body = bench.session.model.bodies[-1].name
     assert bench.view.scene.model is bench.session.model
-    assert bench.view.scene.shows(ElementRef("bodies", body))
+    assert bench.view.scene.is_drawn(ElementRef("bodies", body))
     count = len(shown)
     settle()
     assert len(shown) == count
@@ -44,10 +44,10 @@ def test_whoever_looks_at_the_scene_finds_what_is_open(bench, shown):
 
 def test_the_view_is_fitted_to_what_is_open(bench):
     bench.example("four_bar")
-    before = bench.view.viewpoint.fitted(bench.view.viewpoint.goal)
+    before = bench.view.viewpoint.fitted_view(bench.view.viewpoint.target_view)
     for _ in range(6):
         add_link(bench.session)
-    wide = bench.view.viewpoint.fitted(bench.view.viewpoint.goal)
+    wide = bench.view.viewpoint.fitted_view(bench.view.viewpoint.target_view)
     assert wide.half_height > 1.5 * before.half_height
 
 
@@ -59,4 +59,4 @@ def test_what_was_chosen_and_moved_meanwhile_is_seen(bench):
     settle()
     pose = bench.session.mech.frame(bench.session.q, "link1")
     assert bench.view.scene._poses["link1"] == pytest.approx(pose)
-    bench.session.cancel()
+    bench.session.cancel_preview()

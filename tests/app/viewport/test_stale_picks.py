@@ -44,7 +44,7 @@ def point_at(bench, *refs):
 
 def test_a_frame_that_is_renamed_between_two_clicks_is_connected_under_its_new_name(bench):
     session = bench.session
-    session.start(loads(MACHINE, "kst"))
+    session.start_document(loads(MACHINE, "kst"))
     bench.window.actions_.run("add.joint_revolute")
     point_at(bench, ElementRef("frames", "P"))
     session.apply("Rename", lambda model: edits.rename(model, "frames", "P", "Q"))
@@ -82,7 +82,7 @@ def test_what_was_pointed_at_in_another_machine_is_not_meant_in_this_one(bench):
 
 def test_undoing_a_renaming_is_followed_too(bench):
     session = bench.session
-    session.start(loads(MACHINE, "kst"))
+    session.start_document(loads(MACHINE, "kst"))
     session.apply("Rename", lambda model: edits.rename(model, "frames", "P", "Q"))
     bench.window.actions_.run("add.spring")
     point_at(bench, ElementRef("frames", "Q"))
@@ -126,7 +126,7 @@ def deleted(session):
 
 
 def replaced(session):
-    session.start(loads(MACHINE, "kst"))
+    session.start_document(loads(MACHINE, "kst"))
 
 
 @pytest.mark.parametrize("change", [renamed, deleted, replaced])
@@ -134,7 +134,7 @@ def replaced(session):
 def test_a_body_that_is_dragged_is_let_go_when_the_document_changes(bench, tool, change):
     bench.example("double_pendulum")
     gestures = bench.view.gestures
-    gestures.choose(tool)
+    gestures.choose_tool(tool)
     x, y = place_of(bench, "rod2")
     gestures.press(pointer(x, y))
     for step in (10, 20):
@@ -151,7 +151,7 @@ def test_a_body_that_is_dragged_is_let_go_when_the_document_changes(bench, tool,
 
 def test_what_a_drag_commits_itself_does_not_end_it(bench):
     bench.example("double_pendulum")
-    bench.view.gestures.choose("move")
+    bench.view.gestures.choose_tool("move")
     x, y = place_of(bench, "rod2")
     bench.view.gestures.press(pointer(x, y))
     for step in (10, 20, 30):
@@ -162,9 +162,9 @@ def test_what_a_drag_commits_itself_does_not_end_it(bench):
 
 
 def test_a_name_that_is_typed_in_the_tree_outlasts_another_look(bench):
-    bench.session.start(loads(MACHINE, "kst"))
+    bench.session.start_document(loads(MACHINE, "kst"))
     bench.window.run("view.look_light")
-    bench.window.docks.show("tree")
+    bench.window.docks.show_panel("tree")
     bench.session.select(ElementRef("bodies", "a"))
     bench.window.tree.rename_selected()
     settle()

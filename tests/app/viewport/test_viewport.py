@@ -66,7 +66,7 @@ def test_edges_are_smooth_once_the_scene_rests(smoothed, bench):
     """Also where nothing lies in front of the machine."""
     bench.example("puma560")
     scene = bench.view.scene
-    assert scene.handles.shown == ()
+    assert scene.handles.shown_joints == ()
     if scene.quality != "plain":
         pytest.skip("graphics hardware smooths every picture")
     bench.view.repaint()

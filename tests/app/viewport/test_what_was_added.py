@@ -34,7 +34,7 @@ def test_the_camera_rests_while_what_is_added_is_seen(bench):
     before = bench.view.scene.view
     session.apply("Add", lambda m: edits.add(m, part("second", (0.1, 0.0, 0.0), 0.05)))
     bench.draw()
-    assert bench.view.viewpoint.goal == before
+    assert bench.view.viewpoint.target_view == before
 
 
 def test_the_first_part_is_not_lost_in_an_empty_view(bench):

@@ -54,7 +54,7 @@ def test_the_derivation_of_a_robot_leaves_the_window_narrow(bench):
     bench.example("stanford")
     panel = bench.window.docks.panels["derivation"]
     assert isinstance(panel, DerivationPanel)
-    bench.window.docks.show("derivation")
+    bench.window.docks.show_panel("derivation")
     panel.begin()
     bench.wait(lambda: panel.is_open and panel.list.count() > 5)
     for row in range(panel.list.count()):

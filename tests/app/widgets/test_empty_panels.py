@@ -13,7 +13,7 @@ def press(bench, empty):
 def test_the_output_leads_to_the_functions(bench):
     bench.window.run("file.new")
     bench.window.output.clear()
-    bench.window.docks.show("tree")
+    bench.window.docks.show_panel("tree")
     press(bench, bench.window.output.empty)
     assert bench.window.functions.isVisible()
 
@@ -34,7 +34,7 @@ def test_the_sliders_make_the_first_joint_and_parameter(bench):
 
 def test_the_list_of_runs_makes_the_first_run(bench):
     bench.example("pendulum")
-    bench.window.panels.show("simulation")
+    bench.window.panels.show_panel("simulation")
     press(bench, bench.window.simulation_panel.runs.empty)
     bench.wait(lambda: bench.session.runs.items and not bench.window.simulation.running)
     assert not bench.window.simulation_panel.runs.empty.isVisible()

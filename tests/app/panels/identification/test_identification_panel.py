@@ -97,7 +97,7 @@ def test_forces_are_identified_from_a_file_whose_headings_are_guessed(panel, qtb
     write(path, heads, (1e3 * t, np.degrees(q), tau, np.full(400, 12.0)))
     panel.read_trace(path)
     ended(panel, qtbot)
-    assert panel.columns.signals() == ("shoulder.q", "elbow.q", "shoulder.tau", "elbow.tau")
+    assert panel.columns.assigned_signals() == ("shoulder.q", "elbow.q", "shoulder.tau", "elbow.tau")
     assert panel.columns.signal(5) == UNUSED
     assert panel.columns.item(1, 2).text() == "deg"
     assert panel.columns.item(3, 2).text() == "N·m"
@@ -160,7 +160,7 @@ def test_an_exciting_motion_is_made_shown_and_saved(panel, qtbot, tmp_path):
     ask(panel, FORCES)
     panel.read_trace(tmp_path / "motion.csv")
     ended(panel, qtbot)
-    assert len(panel.columns.signals()) == 8
+    assert len(panel.columns.assigned_signals()) == 8
     panel.start()
     ended(panel, qtbot)
     assert np.max(panel.identified.validation.relative) < 1e-4
@@ -177,7 +177,7 @@ def test_what_is_wrong_is_said(panel, qtbot, tmp_path):
     ended(panel, qtbot)
     panel.columns.assign_signal("x", "elbow.q")
     panel.start()
-    assert "are both said to be elbow.q" in panel.note.text()
+    assert "are both assigned to elbow.q" in panel.note.text()
     panel.columns.assign_signal("x", "elbow.tau", "furlong")
     panel.start()
     ended(panel, qtbot)
@@ -202,8 +202,8 @@ def test_a_library_that_crashes_takes_no_window_with_it(panel, qtbot):
     ask(panel, MOTION)
     panel.motion_page.fields.lines["starts"].setText("100")
     panel.start()
-    qtbot.waitUntil(lambda: process.is_busy and process.id is not None)
-    os.kill(process.id, signal.SIGSEGV)
+    qtbot.waitUntil(lambda: process.is_busy and process.process_id is not None)
+    os.kill(process.process_id, signal.SIGSEGV)
     ended(panel, qtbot)
     assert "ended unexpectedly (signal 11)" in panel.note.text()
     for name, text in (("starts", "1"), ("period", "4 s"), ("rate", "40"), ("harmonics", "2")):

@@ -45,16 +45,16 @@ def test_rows_are_the_coordinates_and_joint_forces(cart):
 def test_the_accelerated_cart_is_found_and_used_as_pose(cart, qtbot):
     cart.name.setText("x.a")
     cart.add_quantity()
-    cart.table.choose("x.a", "fixed", "2.5")
-    cart.table.choose("x.q", "fixed", "0")
-    cart.table.choose("x.tau", "free")
+    cart.table.set_role("x.a", "fixed", "2.5")
+    cart.table.set_role("x.q", "fixed", "0")
+    cart.table.set_role("x.tau", "free")
     found = solved(cart, qtbot)
     assert found.solved
     assert cell(cart, "x.tau", 6) == "3.25 N"
     assert cell(cart, "th.q", 6) == f"{np.arctan2(2.5, 9.81):.6g} rad"
     assert "unstable" in cart.note.words
     session = cart._session
-    cart.use()
+    cart.apply_point()
     assert session.undo_label == "Operating point"
     np.testing.assert_allclose(session.edited_pose, found.q)
     session.undo()
@@ -62,8 +62,8 @@ def test_the_accelerated_cart_is_found_and_used_as_pose(cart, qtbot):
 
 
 def test_what_nothing_balances_is_said_and_nothing_applied(cart, qtbot):
-    cart.table.choose("th.q", "fixed", "20 deg")
-    cart.table.choose("x.tau", "free")
+    cart.table.set_role("th.q", "fixed", "20 deg")
+    cart.table.set_role("x.tau", "free")
     found = solved(cart, qtbot)
     assert not found.solved
     assert "nothing balances" in cart.note.words
@@ -92,8 +92,8 @@ def test_a_run_begins_with_the_point_and_stays_as_asked(cart, qtbot):
     cart.name.setText("x.v")
     cart.add_quantity()
     for name, value in (("x.a", "2.5"), ("x.q", "0"), ("x.v", "0.3")):
-        cart.table.choose(name, "fixed", value)
-    cart.table.choose("x.tau", "free")
+        cart.table.set_role(name, "fixed", value)
+    cart.table.set_role("x.tau", "free")
     found = solved(cart, qtbot)
     cart.use_as_start()
     ((speeds, forces),) = cart.starts
@@ -103,7 +103,7 @@ def test_a_run_begins_with_the_point_and_stays_as_asked(cart, qtbot):
     run = simulate(session.mech, duration=0.2, q0=session.edited_pose, v0=speeds, torque=forces)
     assert run["th"] == pytest.approx(found.q[1], abs=1e-6)
     assert run["x"][-1] == pytest.approx(0.3 * 0.2 + 0.5 * 2.5 * 0.2**2, abs=1e-6)
-    assert "next run begins here" in cart.note.words
+    assert "next run starts here" in cart.note.words
 
 
 def test_in_the_window_the_settings_of_the_next_run_follow(bench):
@@ -111,8 +111,8 @@ def test_in_the_window_the_settings_of_the_next_run_follow(bench):
     bench.window.docks.show_panel("operating_point")
     panel = bench.window.panels.get_panel(OperatingPointPanel)
     joint = bench.session.mech.v_names[0]
-    panel.table.choose(f"{joint}.q", "fixed", "30 deg")
-    panel.table.choose(f"{joint}.tau", "free")
+    panel.table.set_role(f"{joint}.q", "fixed", "30 deg")
+    panel.table.set_role(f"{joint}.tau", "free")
     panel.solve()
     bench.wait(lambda: panel.found is not None)
     panel.use_as_start()
@@ -124,7 +124,7 @@ def test_in_the_window_the_settings_of_the_next_run_follow(bench):
 
 
 def test_linearise_here_opens_the_function(cart, qtbot):
-    cart.table.choose("x.q", "fixed")
+    cart.table.set_role("x.q", "fixed")
     assert solved(cart, qtbot).solved
     cart.linearise()
     assert cart.chosen == ["linear_system"]

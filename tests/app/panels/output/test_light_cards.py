@@ -5,21 +5,21 @@ import sys
 
 CARDS = """
 import sys
-from app.window.start import application
-application(["test"])
+from app.window.start import create_application
+create_application(["test"])
 import app.panels.output.card
-from app.panels.output.parts import part_of
+from app.panels.output.parts import create_part
 from core.functions.diagrams import Diagram, Series
 from core.functions.results import Message
-part_of(Message(text="Nothing moves."), None)
+create_part(Message(text="Nothing moves."), None)
 print("pyqtgraph" in sys.modules)
-part = part_of(Diagram(title="Poles", across="Re", up="Im", series=(Series("poles", (1.0,), (2.0,), "x"),)), None)
+part = create_part(Diagram(title="Poles", across="Re", up="Im", series=(Series("poles", (1.0,), (2.0,), "x"),)), None)
 print(type(part).__name__, "pyqtgraph" in sys.modules)
 """
 
 BESIDE = """
 import sys
-from app.panels.functions.panel import work_of
+from app.panels.functions.panel import build_function_work
 from core.apart.work_process import WorkProcess
 from core.files import load
 from core.functions import Context
@@ -30,7 +30,7 @@ class Progress:
     def __call__(self, *_):
         pass
 for function in ("jacobian", "linear_system"):
-    work_of(function, Context.of(load(EXAMPLES / "puma560.kst")), {}, process)(Progress(), lambda: False)
+    build_function_work(function, Context.of(load(EXAMPLES / "puma560.kst")), {}, process)(Progress(), lambda: False)
     print("app.panels.output.diagram_part" in sys.modules)
 process.close()
 """

@@ -162,7 +162,7 @@ def test_long_names_stand_whole_in_the_legend_of_a_wide_plot(bench, plots):
     (chart,) = shown(plots)
     bench.wait(lambda: chart.width() > 700)
     (row,) = chart.legend.rows
-    bench.wait(lambda: row.name.shown == f"{joints(plots)[0]}.reaction.force")
+    bench.wait(lambda: row.name.elided_text == f"{joints(plots)[0]}.reaction.force")
 
 
 def test_names_of_lanes_have_the_room_that_their_words_leave(bench):
@@ -174,7 +174,7 @@ def test_names_of_lanes_have_the_room_that_their_words_leave(bench):
     (chart,) = shown(bench.window.plots)
     bench.window.resize(1440, 900)
     (row,) = chart.legend.rows
-    bench.wait(lambda: row.name.shown == "rub.friction.mode")
+    bench.wait(lambda: row.name.elided_text == "rub.friction.mode")
     bench.session.runs.seek(0.6)
     bench.wait(lambda: row.value.text() == "slide-")
     assert row.value.width() >= row.value.sizeHint().width()
@@ -198,14 +198,14 @@ def test_what_is_checked_in_the_tree_is_drawn_and_unchecked_taken_away(bench, pl
     shown(plots)
     plots.picker.search.setText(f"{joints(plots)[1]} speed")
     wanted = f"{joints(plots)[1]}.v"
-    row = next(item for item in plots.picker._items() if item.data(0, Qt.ItemDataRole.UserRole) == wanted)
+    row = next(item for item in plots.picker._all_items() if item.data(0, Qt.ItemDataRole.UserRole) == wanted)
     assert not row.isHidden()
-    other = next(i for i in plots.picker._items() if i.data(0, Qt.ItemDataRole.UserRole) == f"{joints(plots)[0]}.v")
+    other = next(i for i in plots.picker._all_items() if i.data(0, Qt.ItemDataRole.UserRole) == f"{joints(plots)[0]}.v")
     assert other.isHidden()
     row.setCheckState(0, Qt.CheckState.Checked)
-    assert plots.sheet.current.channels == (wanted,)
+    assert plots.sheet.active_plot.channels == (wanted,)
     row.setCheckState(0, Qt.CheckState.Unchecked)
-    assert plots.sheet.current.channels == ()
+    assert plots.sheet.active_plot.channels == ()
 
 
 def test_a_channel_of_several_components_becomes_one_curve_each(plots):
@@ -274,7 +274,7 @@ def test_elements_dragged_from_the_tree_are_drawn_where_they_are_dropped(plots):
     assert enter.isAccepted()
     drop = QDropEvent(QPointF(30, 30), Qt.DropAction.CopyAction, data, left, none)
     QApplication.sendEvent(chart, drop)
-    assert plots.sheet.current.channels == (f"{first}.q", f"{second}.q", "energy.total")
+    assert plots.sheet.active_plot.channels == (f"{first}.q", f"{second}.q", "energy.total")
 
 
 # ------------------------------------------------------------------------------- axes and units
@@ -286,7 +286,7 @@ def test_every_unit_has_an_axis_of_its_own(plots):
     plots.add([f"{first}.q", f"{first}.v", f"{first}.tau"])
     (chart,) = shown(plots)
     assert chart.axes.units == ("°", "°/s", "N·m")
-    assert len({id(chart.axes.area(unit)) for unit in chart.axes.units}) == 3
+    assert len({id(chart.axes.find_view_box(unit)) for unit in chart.axes.units}) == 3
     assert [axis.labelText for axis in chart.axes.all_axes[1:]] == ["°", "°/s", "N·m"]
     plots.settings.degrees = False
     try:
@@ -439,7 +439,7 @@ def test_the_playhead_is_linked_with_the_timeline_both_ways(bench, plots):
     plots.runs.seek(0.8)
     assert chart.head.value() == pytest.approx(0.8)
     assert chart.legend.rows[0].value.text().startswith(f"{degrees(AMPLITUDE * np.sin(RATE * 0.8)):.4g}")
-    bench.wait(lambda: chart.window[1] > 1.9)
+    bench.wait(lambda: chart.visible_range[1] > 1.9)
     QApplication.processEvents()
 
     def pixel(t):
@@ -562,7 +562,7 @@ def test_plots_are_remembered_for_each_model(bench, plots):
     bench.example("pendulum")
     assert plots.sheet == PlotSheet()
     bench.example("two_link")
-    assert plots.sheet.current.channels == ("energy.total",)
+    assert plots.sheet.active_plot.channels == ("energy.total",)
     plots.show_sheet(PlotSheet())
 
 
@@ -672,12 +672,12 @@ def test_plots_over_time_move_together_unless_unlinked(plots):
     one, two = shown(plots)
     one.box.setXRange(0.5, 1.0, padding=0.0)
     QApplication.processEvents()
-    assert two.window == pytest.approx((0.5, 1.0), abs=0.05)
+    assert two.visible_range == pytest.approx((0.5, 1.0), abs=0.05)
     plots.bar.link.setChecked(False)
     try:
         one.box.setXRange(0.1, 0.2, padding=0.0)
         QApplication.processEvents()
-        assert two.window[1] > 0.5
+        assert two.visible_range[1] > 0.5
     finally:
         plots.bar.link.setChecked(True)
     plots.fit_axes()

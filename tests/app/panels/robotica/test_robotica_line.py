@@ -96,7 +96,7 @@ def test_completion_help_and_the_last_call(bench, panel, tmp_path):
     panel.input.setText("RElp[")
     QTest.keyClick(panel.input, Qt.Key.Key_F1)
     bench.wait(lambda: panel.job is None)
-    assert "Manipulability ellipsoids." in panel.transcript.toPlainText()
+    assert "Draw manipulability ellipsoids over ranges." in panel.transcript.toPlainText()
     typed(bench, panel, "SimplifyExpression[c[1,2,1]]")
     panel.insert_call("SimplifyExpression")
     assert panel.input.text() == "SimplifyExpression[c[1,2,1]]"
@@ -124,7 +124,7 @@ def test_a_trace_that_was_read_is_a_run_and_drawn_as_arms(bench, panel, tmp_path
     row = bench.window.simulation_panel.runs.tree.topLevelItem(1)
     assert row.toolTip(0) == "Recorded signal · 11 samples from 0 to 1 s"
     sequence = bench.window.sequence
-    assert sequence.active
+    assert sequence.is_open
     assert len(sequence.arrays) == 6  # every 0.2 s
     bench.draw()
     ways = bench.window.run_scene._computed_paths
@@ -227,7 +227,7 @@ def test_ranges_fix_the_view_until_they_are_released(bench, panel):
     typed(bench, panel, "SetRanges[{-5, 5}, {-2, 4}, {0, 9}]")
     bench.draw()
     assert scene.range_box.fixed == (-5.0, 5.0, -2.0, 4.0, 0.0, 9.0)
-    bench.wait(lambda: {"−4", "0", "4", "x (m)", "y (m)", "z (m)"} <= set(scene.range_box.words))
+    bench.wait(lambda: {"−4", "0", "4", "x (m)", "y (m)", "z (m)"} <= set(scene.range_box.visible_texts))
     width, height = scene.size
     for x in (-5.0, 5.0):
         for y in (-2.0, 4.0):
@@ -241,7 +241,7 @@ def test_ranges_fix_the_view_until_they_are_released(bench, panel):
     assert bench.view.viewpoint.target_view.target == fixed.target
     typed(bench, panel, "SetRanges[]")
     bench.draw()
-    assert scene.range_box.words == []
+    assert scene.range_box.visible_texts == []
     assert bench.view.viewpoint.target_view.distance < fixed.distance
 
 
@@ -260,7 +260,7 @@ def test_ranges_follow_the_unit_of_lengths_and_show_in_exported_pictures(bench, 
     ranged = picture("ranged.png")
     assert ranged != before
     bench.window.settings.millimetres = True
-    bench.wait(lambda: {"−4000", "x (mm)"} <= set(bench.view.scene.range_box.words))
+    bench.wait(lambda: {"−4000", "x (mm)"} <= set(bench.view.scene.range_box.visible_texts))
     assert picture("millimetres.png") != ranged
     typed(bench, panel, "SetRanges[]")
     assert picture("again.png") == before
