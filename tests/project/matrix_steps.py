@@ -74,11 +74,11 @@ def _drag(shown, seen: list[str]) -> None:
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QApplication
 
-    from kinetostat.app.document.session import Ref
+    from kinetostat.app.document.session import ElementRef
 
     view, session = shown.viewport, shown.session
     joint = next(joint for joint in session.model.expanded.joints if joint.kind in ("revolute", "continuous"))
-    session.select(Ref("joints", joint.name))
+    session.select(ElementRef("joints", joint.name))
     points = _until(lambda: _way(view, joint.name))
     before = session.q.copy()
     spots = [QPoint(round(x), round(y)) for x, y in points]
