@@ -124,10 +124,10 @@ def _way(view, joint: str):
     from PySide6.QtCore import QPointF
 
     handles = view.scene.handles
-    for part in handles.parts:
+    for part in handles.visible_parts:
         if part.joint != joint or part.kind != "turn":
             continue
-        grip = handles.grip(part)
+        grip = handles.create_grip(part)
         u = np.cross(grip.axis, [0.3, -0.4, 0.87])
         u /= np.linalg.norm(u)
         v = np.cross(grip.axis, u)
@@ -136,7 +136,7 @@ def _way(view, joint: str):
             ring = [grip.centre + grip.radius * (np.cos(a) * u + np.sin(a) * v) for a in angles]
             points = [np.array(view.scene.project(point)) / view.devicePixelRatioF() for point in ring]
             pointer = view.to_pointer(QPointF(*np.round(points[0])))
-            if view.handles.under(pointer) == part:
+            if view.handles.handle_under(pointer) == part:
                 return points
     return None
 
