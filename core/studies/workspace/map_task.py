@@ -180,7 +180,7 @@ def validate_task(
     samples, seed = sample_count_and_seed
     if not (np.isfinite(error) and error > 0.0):
         what = f"{error:g} is not a valid joint position error."
-        raise ModelError(what, where="error", remedy="Give a positive value in rad or m.")
+        raise ModelError(what, where="error", remedy="Give a positive value in rad.")
     if not 16 <= samples <= 50_000_000:
         raise ModelError(
             f"The number of samples {samples} is out of range.", where="samples", remedy="Use 16 to 50,000,000."
