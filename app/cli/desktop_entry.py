@@ -196,7 +196,7 @@ def _reporting_errors(path: Path, action: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise FileError(
-            f"It cannot be {action}: {error.strerror or error}.",
+            f"The file cannot be {action}: {error.strerror or error}.",
             file=str(path),
             remedy="Check the permissions of its folder, or set XDG_DATA_HOME to another folder.",
         ) from None
@@ -211,7 +211,7 @@ def _is_ours(path: Path) -> bool:
 def _require_ours(path: Path) -> None:
     if os.path.lexists(path) and not (path.is_file() and _is_ours(path)):
         raise FileError(
-            "It exists already and was not written by kinetostat --register.",
+            "The file exists already and was not written by kinetostat --register.",
             file=str(path),
             remedy="Move it away; nothing was changed.",
         )

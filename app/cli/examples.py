@@ -72,7 +72,7 @@ def _copy_example(name: str, output: str | None) -> None:
     if target.is_dir():
         target = target / (source.parent.name if whole else source.name)
     if target.exists():
-        raise FileError("It exists already.", file=str(target), remedy="Name another place with -o.")
+        raise FileError("The target exists already.", file=str(target), remedy="Name another place with -o.")
     try:
         if whole:
             shutil.copytree(source.parent, target)

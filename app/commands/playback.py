@@ -181,7 +181,7 @@ COMMANDS = (
         "check",
         when=_can_use_pose,
         section="close",
-        help="Make the pose that is shown the edited pose (one undo step).",
+        help="Use the displayed pose as the edited pose (one undo step).",
     ),
     Command(
         "play.close",

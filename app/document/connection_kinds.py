@@ -203,7 +203,7 @@ _CONSTRAINTS = (
         "Add/Constraint",
         ("frame", "frame"),
         _rod_maker("universal_rod"),
-        "A massless rod with a universal joint at its first point, so that it cannot turn about itself.",
+        "A massless rod with a universal joint at its first point, so that it cannot spin about its own axis.",
     ),
     ConnectionKind(
         "gear",

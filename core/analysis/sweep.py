@@ -169,7 +169,7 @@ def _raise_value_error(name: str, dimension: str, requested: float, lower: float
         return "unbounded" if value is None else f"{value / factor:.6g}{unit}"
 
     raise ModelError(
-        f"It cannot take the value {format_bound(requested)}.",
+        f"The coordinate cannot take the value {format_bound(requested)}.",
         where=f"coordinate '{name}'",
         remedy=f"It can run from {format_bound(lower)} to {format_bound(upper)}, as far as loops allow.",
     )

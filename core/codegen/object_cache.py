@@ -146,7 +146,12 @@ def _prune(path: Path) -> None:
     """Delete the least recently used files while the folder is too large, and the files of earlier versions."""
     for old in path.glob("loops-*"):
         shutil.rmtree(old, ignore_errors=True)
-    files = sorted(((f.stat().st_mtime, f.stat().st_size, f) for f in path.glob("*.o")), reverse=True)
+    files = []
+    for each in path.glob("*.o"):
+        with contextlib.suppress(FileNotFoundError):  # another process prunes the folder, too
+            status = each.stat()
+            files.append((status.st_mtime, status.st_size, each))
+    files.sort(reverse=True)
     total = 0
     for _, size, file in files:
         total += size

@@ -121,7 +121,7 @@ def require_unique_bearing_loads(
     for row in modes.rows_with_bearing_friction:
         if abs(ahead[row.bearing] - behind[row.bearing]) > NOT_UNIQUE_FRACTION * size:
             raise SimulationError(
-                "Its friction depends on its reaction, which is not unique because constraints are redundant.",
+                "The joint's friction depends on its reaction, which is not unique because constraints are redundant.",
                 where=f"joint '{row.owner}', friction_coefficient",
                 remedy="Release the redundant constraints (as isostatic_model does), or give its friction as a number.",
             )

@@ -167,9 +167,9 @@ def _named_coordinates(compiled: CompiledModel, values: Mapping[str, float], p: 
             if ratio == 0.0:
                 if abs(value - offset) > ACCEPTED_GAP:
                     raise ModelError(
-                        f"It cannot move: its coupling ratio is zero, which fixes it at {offset:.6g}.",
+                        f"The coordinate cannot move: its coupling ratio is zero, which fixes it at {offset:.6g}.",
                         where=f"coordinate '{name}'",
-                        remedy="Leave it out.",
+                        remedy="Give no value for it.",
                     )
                 continue
             wanted = (value - offset) / ratio
@@ -180,8 +180,8 @@ def _named_coordinates(compiled: CompiledModel, values: Mapping[str, float], p: 
         if other is not None and abs(other.value - wanted) > ROUNDING_TOLERANCE:
             apart = failures.format_coordinate(abs(other.value - wanted), own.table[where].dimension)
             raise AssemblyError(
-                f"It contradicts '{other.name}': the two are coupled, and '{own.table[where].name}' would have two"
-                f" values that differ by {apart}.",
+                f"The value contradicts '{other.name}': the two are coupled, and '{own.table[where].name}' would have "
+                f"two values that differ by {apart}.",
                 where=f"coordinate '{name}'",
                 remedy="Give one of them; the other follows.",
             )

@@ -120,7 +120,7 @@ def values_by_name(
             number = parse_quantity(one, dimension_of_name(compiled, level, each), values, where)
             if found.setdefault(each, number) != number:
                 raise ModelError(
-                    f"It is given twice, as {found[each]:.6g} and as {number:.6g}.",
+                    f"The value is given twice, as {found[each]:.6g} and as {number:.6g}.",
                     where=where,
                     remedy="Give it once.",
                 )

@@ -72,9 +72,9 @@ class Feedback:
         for k, state in enumerate(s.state_names):
             if state not in names and np.max(np.abs(self.K[:, k]), initial=0.0) > self._largest_negligible_gain:
                 raise ModelError(
-                    f"The state '{state}' cannot be used in a formula.",
+                    f"The state '{state}' has no name that a formula can use.",
                     where="feedback",
-                    remedy="Choose coordinates of joints as independent ones (`coordinates`).",
+                    remedy="Linearise with joint coordinates as independent coordinates (option `coordinates`).",
                 )
         for name in s.input_names:
             model = self._add_law(model, name)

@@ -90,7 +90,7 @@ def design_from_aim(model: Model, aim: Aim, where: str) -> Design:
     values = model.values()
     if aim.kind == "curve":
         raise ModelError(
-            "This design synthesises a linkage whose point follows a curve.",
+            "This design is a path synthesis, not an optimisation of the machine.",
             where=where,
             remedy=f"In a script use synthesise(asked_target(model, '{aim.name}')), in the shell `kinetostat optimise "
             f"FILE --design {aim.name}`.",

@@ -403,7 +403,7 @@ class Design:
         if solver != "auto" and solver not in SOLVERS:
             raise ModelError(f"There is no solver '{solver}'.", where="solver", remedy=suggest_names(solver, SOLVERS))
         if starts < 1:
-            raise ModelError("At least one start is needed.", where="starts", remedy="Use 10, for example.")
+            raise ModelError("At least one starting point is needed.", where="starts", remedy="Use 10, for example.")
         search = MultiStartSearch(self, solver, seed, iterations, listener)
         self._asked = cancelled
         try:

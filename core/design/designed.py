@@ -71,11 +71,12 @@ Row = tuple[Array, StartResult]
 
 
 def rank_rows(rows: Sequence[Row]) -> list[Row]:
-    """Sort the rows, the best first. Raises ModelError if no start yielded a value."""
+    """Sort the rows, the best first. Raises ModelError if no starting point gave a result."""
     found = sorted(rows, key=lambda row: (ORDER[row[1].state], row[1].lacking, row[1].value))
     if not found or found[0][1].state == "failed":
         why = f" First failure: {found[0][1].message.rstrip('.')}." if found else ""
-        raise ModelError(f"No start yielded a value.{why}", where="design", remedy="Change bounds or start values.")
+        remedy = "Change the bounds, or the present values of the parameters."
+        raise ModelError(f"No starting point gave a result.{why}", where="design", remedy=remedy)
     return found
 
 

@@ -180,7 +180,7 @@ def synthesise(
     """
     if starts < 1 or count < 1:
         raise ModelError(
-            "At least one start and one result are needed.", where="starts", remedy="Use 120, for example."
+            "At least one starting point and one result are needed.", where="starts", remedy="Use 120, for example."
         )
     found: list[Linkage] = []
     for name in topologies_for_name(topology):

@@ -243,10 +243,10 @@ class _RemoteSearchState:
             self.lost.append(self.rows[-1][1])
 
     def result_so_far(self, model: Model) -> SubprocessResult:
-        """Return the result so far. Raises ModelError if no start yielded a value."""
+        """Return the result so far. Raises ModelError if no starting point gave a result."""
         table = tuple(row for _, row in rank_rows(self.rows))
         if self.how is None:
-            raise ModelError("No start yielded a value.", where="design", remedy="Search for longer.")
+            raise ModelError("No starting point gave a result.", where="design", remedy="Allow a longer search.")
         return SubprocessResult(
             OptimisationResult(table, model_with_row_values(model, table[0]), *self.how, sensitivities={}),
             {},

@@ -126,7 +126,7 @@ def solve(problem: DesignProblem, solver: str, start: Array, iterations: int, se
 
     first = evaluate_cached(start)
     if not (np.isfinite(first.residuals).all() and np.isfinite(first.required).all()):
-        raise FloatingPointError("The value is not a number at the start point.")
+        raise FloatingPointError("The objective or a requirement is not a number at the starting point.")
     counted = problem._replace(evaluate=evaluate_cached)
     x, message = _RUN[solver](counted, start, iterations, seed, len(first.required))
     x = np.clip(x, 0.0, 1.0)

@@ -257,7 +257,7 @@ class MultiStartSearch:
     # ------------------------------------------------------------------------------------------------- results
 
     def build_result(self) -> OptimisationResult:
-        """Return the table, the best first. Raises ModelError if no start yielded a value."""
+        """Return the table, the best first. Raises ModelError if no starting point gave a result."""
         rows = rank_rows(self.rows)
         x, best = rows[0]
         sensitivities: dict[str, float] = {}

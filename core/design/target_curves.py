@@ -177,12 +177,14 @@ def target_from_csv(text: str, *, closed: bool = True, scale: float = 1.0, name:
             continue
         if len(cells) not in (2, 3) or len(cells) != len(rows[0]) or len(rows) > MOST_POINTS:
             raise FileError(
-                f"There are {len(cells)} columns." if len(rows) <= MOST_POINTS else "There are too many points.",
+                f"The line has {len(cells)} columns; all lines need the same number, 2 or 3."
+                if len(rows) <= MOST_POINTS
+                else f"The file has more than {MOST_POINTS} points.",
                 where=f"{name}, line {number}",
                 remedy="Write x, y in each line, optionally with the time.",
             )
     if not rows:
-        raise FileError("There are no points.", where=name, remedy="Write x, y in each line.")
+        raise FileError("The file contains no points.", where=name, remedy="Write x, y in each line.")
     numbers = np.array(rows)
     times = numbers[:, 2] if numbers.shape[1] == 3 else None
     return Target(scale * numbers[:, :2], closed, times)
@@ -228,7 +230,10 @@ def _parse_path_commands(d: str, name: str) -> Iterator[tuple[str, list[float]]]
             raise FileError("The path contains an elliptic arc.", where=name, remedy="Convert it to Bézier curves.")
         numbers = [float(x) for x in re.findall(_NUMBER, rest)]
         if count and (not numbers or len(numbers) % count):
-            raise FileError(f"'{letter}' of the path takes {count} numbers.", where=name)
+            raise FileError(
+                f"The path command '{letter}' takes {count} numbers, or a multiple of that, not {len(numbers)}.",
+                where=name,
+            )
         if not count:
             yield letter, []
         for k in range(0, len(numbers), count or 1):

@@ -231,7 +231,7 @@ def _check_excitation_arguments(mech: Mechanism, period: float, harmonics: int, 
         raise ModelError(
             "Exciting trajectories need an open chain of joints with one coordinate each."
             if mech.nv
-            else "Nothing moves.",
+            else "No joint of the machine can move.",
             where="excitation",
             remedy="Record any other motion; the base parameters can also be identified from it.",
         )

@@ -313,7 +313,7 @@ def _check_signal(mech: Mechanism, signal: str, standard_names: Mapping[str, str
 def _check_times(time: Array, title: str, column: str) -> None:
     if len(time) < LEAST_ROWS:
         raise FileError(
-            f"The trace has {len(time)} rows.",
+            f"The trace has only {len(time)} rows.",
             file=title,
             remedy=f"At least {LEAST_ROWS} rows are needed, preferably hundreds.",
         )

@@ -189,7 +189,7 @@ class Aim(Element):
                 )
         if isinstance(self.duration, float) and not self.duration > 0.0:
             raise ModelError(
-                f"The run has a duration of {self.duration:g} s.",
+                f"A run cannot last {self.duration:g} s.",
                 where=f"{where}, duration",
-                remedy="Give more than 0 s.",
+                remedy="Give a duration above 0 s.",
             )

@@ -116,7 +116,7 @@ def check_static_friction(element: Any, where: str) -> None:
             raise ModelError(
                 f"Static friction ({resting:g}) is less than kinetic friction ({sliding:g}).",
                 where=f"{where}, {prefix}static_friction",
-                remedy="Give a static friction that is at least the kinetic friction.",
+                remedy="Make static friction at least as large as kinetic friction.",
             )
 
 
@@ -270,20 +270,21 @@ class Joint(Element):
                 )
         if len(self.limits) > max(self.info.nq, 0) and self.limits:
             raise ModelError(
-                f"A {self.kind} joint has {self.info.nq} coordinates.",
+                f"{len(self.limits)} limits are given, but a {self.kind} joint has {self.info.nq} coordinates.",
                 where=f"{where}, limits",
-                remedy="Give at most one bound per coordinate.",
+                remedy="Give at most one limit per coordinate.",
             )
         for field in ("rest", "spring_rest"):
             if getattr(self, field) and len(getattr(self, field)) != self.info.nq:
                 raise ModelError(
-                    f"A {self.kind} joint has {self.info.nq} coordinates.",
+                    f"{len(getattr(self, field))} numbers are given, but a {self.kind} joint has {self.info.nq} "
+                    "coordinates.",
                     where=f"{where}, {field}",
                     remedy="Give one number per coordinate.",
                 )
         if self.start_speed and len(self.start_speed) != self.info.nv:
             raise ModelError(
-                f"A {self.kind} joint has {self.info.nv} speeds.",
+                f"{len(self.start_speed)} numbers are given, but a {self.kind} joint has {self.info.nv} speeds.",
                 where=f"{where}, start_speed",
                 remedy="Give one number per speed.",
             )

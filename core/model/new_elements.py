@@ -149,7 +149,9 @@ def sensor(model: Model, kind: str, names: Sequence[str]) -> Sensor:
         return Sensor(name=name, kind=kind, joint=names[0])
     if len(names) == 1:
         if names[0] == WORLD:
-            raise ModelError("The ground does not move.", remedy="Select a body or frame.")
+            raise ModelError(
+                "The ground does not move, so there is nothing to measure.", remedy="Select a body or frame."
+            )
         return Sensor(name=name, kind=kind, b=names[0])
     a, b = _order_ground_first(*names)
     return Sensor(name=name, kind=kind, a=a, b=b)

@@ -71,7 +71,9 @@ def exact_entries(workspace: Workspace, tree: Tree) -> Rows | None:
             raise error_at(tree, f"{name} takes 2 indices, {len(indices)} given.", f"Write {name}[1, 1].")
         if not (1 <= indices[0] <= len(rows) and 1 <= indices[1] <= len(rows[0])):
             raise error_at(
-                tree, f"'{format_for_message(tree)}' is outside {name} ({len(rows)} × {len(rows[0])}).", "Count from 1."
+                tree,
+                f"'{format_for_message(tree)}' is outside {name} ({len(rows)} × {len(rows[0])}).",
+                "Indices count from 1.",
             )
         return [[rows[indices[0] - 1][indices[1] - 1]]]
     return None
@@ -226,7 +228,7 @@ class _ExpressionEvaluator:
             )
         if not (1 <= indices[0] <= rows and 1 <= indices[1] <= columns):
             raise error_at(
-                part, f"'{format_for_message(part)}' is outside the {rows} × {columns} matrix.", "Count from 1."
+                part, f"'{format_for_message(part)}' is outside the {rows} × {columns} matrix.", "Indices count from 1."
             )
         return grid.rows[indices[0] - 1][indices[1] - 1] if isinstance(grid, ScalarMatrix) else grid
 

@@ -303,7 +303,8 @@ def read_declaration(text: str) -> Declaration:
         )
     except (ValueError, TypeError, KeyError) as error:
         raise ModelError(
-            "The declaration of the study cannot be read.", remedy=f"Its file is damaged: {error}."
+            f"The declaration of the study is damaged and cannot be read: {error}.",
+            remedy="Restore an intact copy of the study file, or run the study again.",
         ) from None
 
 

@@ -66,7 +66,9 @@ class Study:
         z vary) or "linear systems"; options : of `simulate`; limit : computing time in s after which a sample is
         aborted."""
         if kind not in KINDS:
-            raise ModelError(f"There is no kind '{kind}'.", where="study", remedy=f"Use one of {', '.join(KINDS)}.")
+            raise ModelError(
+                f"There is no kind of study '{kind}'.", where="study", remedy=f"Use one of {', '.join(KINDS)}."
+            )
         self._mech = model if isinstance(model, Mechanism) else Mechanism(model)
         document = self._mech.model
         allowed = ("duration", "method", "step", "rtol", "atol", "torque", "output", "max_steps", "closed_forms")

@@ -229,12 +229,14 @@ class Robot:
             raise ModelError(f"There is no result '{result}'.", remedy=f"There are: {', '.join(_RESULTS)}.")
         count = _RESULTS[result][0]
         if len(indices) != count:
-            raise ModelError(f"'{result}' takes {count} indices, {len(indices)} given.", remedy="Count from 1.")
+            raise ModelError(
+                f"'{result}' takes {count} indices, {len(indices)} given.", remedy=f"Give {count} whole numbers."
+            )
         lowest = 0 if result == "T" else 1
         highest = len(self.chain.moved_links) if result in ("Ki", "Pi") else self.n
         for index in indices:
             if not isinstance(index, int | np.integer):
-                raise ModelError(f"The index {index!r} of '{result}' is not an integer.", remedy="Count from 1.")
+                raise ModelError(f"The index {index!r} of '{result}' is not an integer.", remedy="Give a whole number.")
             if not lowest <= index <= highest:
                 raise ModelError(
                     f"The index {index} of '{result}' is outside {lowest} … {highest}.",

@@ -146,7 +146,7 @@ def test_a_file_of_somebody_else_is_not_touched(file, home, capsys):
     (home / file).write_text("mine")
     before = tree(home)
     assert cli(["--register"]) == 1
-    assert f"{home / file}: It exists already" in capsys.readouterr().err
+    assert f"{home / file}: The file exists already" in capsys.readouterr().err
     assert tree(home) == before
     assert cli(["--unregister"]) == 0
     assert f"{home / file} was not written by kinetostat --register" in capsys.readouterr().out

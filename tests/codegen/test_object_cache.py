@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import tempfile
+import threading
 
 import pytest
 
@@ -12,6 +13,13 @@ from core.codegen import object_cache
 from core.codegen.object_code import LoadedLibrary
 
 IR = "define i64 @single(ptr %b) {\n ret i64 41\n}\ndefine i64 @batch(ptr %b) {\n ret i64 0\n}"
+
+
+@pytest.fixture(autouse=True)
+def nothing_stored_by_other_threads(monkeypatch):
+    """A compiler that an earlier test left at work writes nothing to the folders looked at here."""
+    this, folder = threading.get_ident(), object_cache.cache_folder
+    monkeypatch.setattr(object_cache, "cache_folder", lambda: folder() if threading.get_ident() == this else None)
 
 
 def test_object_code_is_cached_and_damage_is_ignored(tmp_path, monkeypatch):

@@ -126,7 +126,7 @@ def rssr(p: dict[str, Any], how: str) -> Model:
 
 @pytest.mark.parametrize("how", ["rod", "spherical", "universal"])
 def test_spatial_four_bar(how: str) -> None:
-    """R-S-S-R, and R-S-U-R, whose coupler does not turn about itself."""
+    """R-S-S-R, and R-S-U-R, whose coupler cannot spin about its own axis."""
     p, table, tolerance = read("kin_rssr")
     mech = Mechanism(rssr(p, how))
     angles = table["theta"]

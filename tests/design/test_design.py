@@ -159,7 +159,7 @@ def test_a_start_that_comes_to_no_number_is_a_row_and_others_go_on(four_bar):
     for row in best.table:  # a start that goes there keeps what it came to before
         if row.number and row.parameters["a"] > 0.1:
             assert row.state != "failed"
-    with pytest.raises(ModelError, match="No start yielded a value. First failure: .*no finite value"):
+    with pytest.raises(ModelError, match="No starting point gave a result. First failure: .*no finite value"):
         Design(below).vary(a=(0.05, 0.09)).minimise("(sqrt(a - 0.1 m) - 0.1)^2").solve(starts=3)
 
 
@@ -207,7 +207,7 @@ def test_stop_is_heard_where_nothing_is_feasible_and_the_least_violating_point_k
 def test_runs_that_take_too_long_are_given_up_and_stop_is_heard_in_them(monkeypatch):
     design = Design(loads(PENDULUM)).vary("k").run(duration=1e6, method="rk4", step=1e-3).minimise("max(pin.q)")
     began = time.monotonic()
-    with pytest.raises(ModelError, match="No start yielded a value"):
+    with pytest.raises(ModelError, match="No starting point gave a result"):
         design.solve(starts=3, cancelled=lambda: time.monotonic() - began > 0.3)
     assert time.monotonic() - began < 60.0  # of a run that takes minutes
     monkeypatch.setattr("core.design.design.LONGEST_RUN", 0.2)

@@ -33,7 +33,7 @@ HEARD = 60.0
 signals = pytest.mark.skipif(sys.platform == "win32", reason="processes are ended by signals")
 
 SAME = """
-from core.design.asked_designs import design_of_aim
+from core.design.asked_designs import design_from_aim
 from core.design.search_apart import optimise_in_subprocess
 from core.apart.work_process import WorkProcess
 from core.files import dumps, load, loads
@@ -58,7 +58,7 @@ cases = (
 process = WorkProcess()
 for model, aim, solver in cases:
     there = optimise_in_subprocess(process, model, aim, 3, solver, 7).designed
-    here = design_of_aim(model, aim, "design").solve(3, solver, 7)
+    here = design_from_aim(model, aim, "design").solve(3, solver, 7)
     assert there.table == here.table, (aim.name, there.table, here.table)
     assert (there.sensitivities, there.alike) == (here.sensitivities, here.alike)
     assert (there.solver, there.reason, there.slopes) == (here.solver, here.reason, here.slopes)

@@ -11,7 +11,7 @@ from core.simulation import simulate
 from resources import examples
 
 MADE_FOR_STOPS = "bouncing_pendulum"
-SECTION = "## What changes in shipped machines"
+SECTION = "## In shipped machines"
 LIMITED = [
     each
     for each in examples()

@@ -180,7 +180,7 @@ def test_units_in_headings_and_short_names(tmp_path):
         (lambda d: [d.pop(f"joint{k}.tau") for k in range(1, 7)], "no force or torque"),
         (lambda d: d.update(time=d["time"][::-1].copy()), "does not increase at row 2"),
         (lambda d: d["joint2.q"].__setitem__(5, np.nan), "Row 6 contains a value that is not finite"),
-        (lambda d: d.update({k: v[:4] for k, v in d.items()}), "has 4 rows"),
+        (lambda d: d.update({k: v[:4] for k, v in d.items()}), "has only 4 rows"),
     ],
 )
 def test_bad_traces_are_named(change, message):

@@ -45,7 +45,7 @@ WRONG = {
     "first argument must be the name of a function": lambda: call(3, Context.of(BAR.model)),
     "must be a model or a context, not NoneType": lambda: call("jacobian", None),
     "model has no 'links'": lambda: edits.change(BAR.model, "links", "c", mass=1),
-    "body 'c': It has no field 'maas'. Did you mean mass": lambda: edits.change(BAR.model, "bodies", "c", maas=1),
+    "body 'c': There is no field 'maas'. Did you mean mass": lambda: edits.change(BAR.model, "bodies", "c", maas=1),
     r"different leading axes: \(2, 4\), \(3,\)": lambda: BARS.mass_matrix(
         np.zeros((2, 4, BARS.nq)), p={"a": [0.1, 0.1, 0.1]}
     ),

@@ -51,7 +51,7 @@ def test_problems_and_curves_are_made_of_them():
         ks.asked_design(MODEL, "ligth")
     with pytest.raises(ks.ModelError, match="has no designs"):
         ks.asked_design(ARM, "light")
-    with pytest.raises(ks.ModelError, match="synthesises a linkage"):
+    with pytest.raises(ks.ModelError, match="is a path synthesis, not an optimisation"):
         ks.asked_design(MODEL, "path")
 
 
@@ -59,7 +59,7 @@ def test_problems_and_curves_are_made_of_them():
     ("fields", "words"),
     [
         ({"vary": (ks.DesignVariable(parameter="k"), ks.DesignVariable(parameter="k"))}, "'k' is varied in 2 rows"),
-        ({"duration": 0.0}, "duration of 0 s"),
+        ({"duration": 0.0}, "A run cannot last 0 s"),
         ({"kind": "wish"}, "not one of"),
     ],
 )

@@ -74,11 +74,11 @@ def _drag(shown, seen: list[str]) -> None:
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QApplication
 
-    from kinetostat.app.document.session import Ref
+    from kinetostat.app.document.session import ElementRef
 
     view, session = shown.viewport, shown.session
     joint = next(joint for joint in session.model.expanded.joints if joint.kind in ("revolute", "continuous"))
-    session.select(Ref("joints", joint.name))
+    session.select(ElementRef("joints", joint.name))
     points = _until(lambda: _way(view, joint.name))
     before = session.q.copy()
     spots = [QPoint(round(x), round(y)) for x, y in points]
@@ -124,10 +124,10 @@ def _way(view, joint: str):
     from PySide6.QtCore import QPointF
 
     handles = view.scene.handles
-    for part in handles.parts:
+    for part in handles.visible_parts:
         if part.joint != joint or part.kind != "turn":
             continue
-        grip = handles.grip(part)
+        grip = handles.create_grip(part)
         u = np.cross(grip.axis, [0.3, -0.4, 0.87])
         u /= np.linalg.norm(u)
         v = np.cross(grip.axis, u)
@@ -136,7 +136,7 @@ def _way(view, joint: str):
             ring = [grip.centre + grip.radius * (np.cos(a) * u + np.sin(a) * v) for a in angles]
             points = [np.array(view.scene.project(point)) / view.devicePixelRatioF() for point in ring]
             pointer = view.to_pointer(QPointF(*np.round(points[0])))
-            if view.handles.under(pointer) == part:
+            if view.handles.handle_under(pointer) == part:
                 return points
     return None
 

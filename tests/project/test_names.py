@@ -70,7 +70,7 @@ ONE_MEANING = {
     "signals": "what formulas of time and state may call by name",
     "sources": "the files that a foreign reader gets to see, within bounds",
     "text": "values as text",
-    "universal_rod": "a massless rod that does not turn about itself",
+    "universal_rod": "a massless rod that cannot spin about its own axis",
     "wrench": "a force and a torque",
     "writer": "a format is written",
 }

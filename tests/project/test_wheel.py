@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import kinetostat as ks
-from kinetostat.core.simulation.machine_code.intermediate import entries, unfit
+from kinetostat.core.simulation.machine_code.intermediate import entry_point_names, find_unusable_code
 from kinetostat.resources import EXAMPLES
 from kinetostat.viz.film.film import film_in_subprocess
 from kinetostat.viz.film.footage import footage_of_run
@@ -45,7 +45,7 @@ def main():
         "frames": film_in_subprocess(footage_of_run(run, fps=10), "film.mp4", fps=10, size=(160, 120)),
         "bodies": [body.name for body in ks.load("part.xacro" if xacro else "part.urdf").bodies],
     }
-    facts["unfit"] = unfit(entries())
+    facts["unfit"] = find_unusable_code(entry_point_names())
     modules = [each.name for each in pkgutil.walk_packages(ks.__path__, "kinetostat.")]
     for name in modules:
         importlib.import_module(name)

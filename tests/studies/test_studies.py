@@ -217,11 +217,11 @@ def test_a_program_that_is_killed_has_kept_its_chunks(tmp_path):
 HOLDING = """
 import sys
 import tests.studies.test_studies as studies
-from core.studies.row_file import RowFile, Table
+from core.studies.row_file import RowFile, RowTable
 
 s = studies.study(6)
 machine = s.check()
-kept = RowFile(sys.argv[1], Table(s.declaration, machine.columns), resume=False)
+kept = RowFile(sys.argv[1], RowTable(s.declaration, machine.columns), resume=False)
 kept.append(studies.np.arange(4), machine.rows(s.declaration.values()[:4]))
 print("holds", flush=True)
 sys.stdin.read()

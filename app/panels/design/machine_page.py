@@ -300,7 +300,9 @@ class MachinePage(QTabWidget):
         """Return the number of starts of the optimisation. Raises ModelError."""
         text = self.starts.text().strip()
         if not text.isdigit() or int(text) < 1:
-            raise ModelError(f"'{text}' is not a valid number of starts.", where="Starts", remedy="Type 1, 2, …")
+            raise ModelError(
+                f"'{text}' is not a valid number of starting points.", where="Starts", remedy="Type 1, 2, …"
+            )
         return int(text)
 
     def build_aim(self, name: str) -> Aim:

@@ -22,7 +22,8 @@ QUANTITY, ROLE, VALUE, LOW, HIGH, WEIGHT, FOUND, OFF = range(8)
 HEADS = ("Quantity", "Role", "Value", "Minimum", "Maximum", "Weight", "Solution", "Deviation")
 TIPS = (
     "joint.q, joint.v, joint.a; inputs as joint.tau; parameters; any channel, or a formula of channels",
-    ("Fixed: has this value. Free: is solved for. Target: as close as possible. Steady: does not change. —: as it is"),
+    "Fixed: held at this value. Free: solved for. Target: as close to this value as possible. Steady: constant in "
+    "time. —: no requirement",
     "In the chosen units, or with a unit: 30 deg, 50 mm; formulas in SI: 2*l1",
     "Bound of a free quantity",
     "Bound of a free quantity",

@@ -125,7 +125,7 @@ class StudySettingsPage(QTabWidget):
         place.addWidget(self._browse)
         form.addRow("Kind of rows", self.kind)
         form.addRow("Frame", self.frame)
-        form.addRow("Run of (s)", motion)
+        form.addRow("Run duration (s)", motion)
         form.addRow("Samples", drawn)
         form.addRow("Cores", self.cores)
         form.addRow("Cluster", self.cluster)
@@ -152,7 +152,7 @@ class StudySettingsPage(QTabWidget):
         kind = self.kind.currentData()
         for k in range(self._form_layout.rowCount()):
             label: Any = self._form_layout.itemAt(k, QFormLayout.ItemRole.LabelRole).widget()
-            if label.text() in ("Frame", "Run of (s)"):
+            if label.text() in ("Frame", "Run duration (s)"):
                 shown = kind == ("targets" if label.text() == "Frame" else "runs")
                 self._form_layout.setRowVisible(k, shown)
         self.setTabVisible(1, kind in ("runs", "poses"))

@@ -74,7 +74,7 @@ def _axis_in_frame(X: Array, direction: Array) -> tuple[float, float, float]:
 def _remove_element(model: Model, change: Release) -> Model:
     if not change.element[1]:
         remedy = "Insert a body with two simpler joints, or leave it: the motion is correct."
-        raise ModelError(f"No joint kind makes this change: {change.text}.", where=WHERE, remedy=remedy)
+        raise ModelError(f"No kind of joint makes this change: {change.text}.", where=WHERE, remedy=remedy)
     collection, name = change.element
     _find_element(model, collection, name)
     return edits.remove(model, collection, name)

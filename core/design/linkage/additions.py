@@ -50,7 +50,7 @@ def gears(
     """Add two meshing gears at two named pins that are on one body; their pitch circles touch.
 
     ratio : speed of the second wheel over that of the first, both seen from the carrier: negative of outer, positive of
-    inner meshes; or the numbers of teeth (z1, z2), one of them negative for an inner mesh
+    internal meshes; or the numbers of teeth (z1, z2), one of them negative for an internal mesh
     """
     drawing = Drawing(model, plane, poses)
     a, b = drawing.pin(first), drawing.pin(second)
@@ -92,7 +92,7 @@ def _gear_ratio_and_teeth(ratio_or_teeth: float | tuple[float, float]) -> tuple[
         raise ModelError(
             f"Two gears on separate pins cannot have the ratio {ratio:g}.",
             where="ratio",
-            remedy="Give a negative one for an outer mesh, a positive one other than 1 for an inner mesh.",
+            remedy="Give a negative ratio for an external mesh, a positive ratio other than 1 for an internal mesh.",
         )
     slow = max(1.0, abs(ratio))
     return ratio, (TEETH * slow * abs(ratio) / max(1.0, abs(ratio)), TEETH * slow / max(1.0, abs(ratio)))
@@ -275,7 +275,7 @@ def _point_on_link(drawing: Drawing, end: End) -> PointOnBody:
     if carrier_of_element(drawing.model, place.owner) == WORLD:
         if isinstance(end, str) and (joint := next((j for j in drawing.model.joints if j.name == end), None)):
             return PointOnBody(joint.child, joint.b.position)
-        raise ModelError("The ground does not move.", remedy="Choose a point of a link.")
+        raise ModelError("A point of the ground does not move, so it has no path.", remedy="Choose a point of a link.")
     return place
 
 

@@ -82,7 +82,9 @@ def ground_distance(model: Model, pin: str, other: str, distance: float, *, plan
     number = float(evaluate_field(distance, drawing.values, "length"))
     if not number > 0.0 or not line > 0.0:
         raise ModelError(
-            f"Two pins cannot be {number:g} m apart.", where=f"pins {other} and {pin}", remedy="Give one above zero."
+            f"Two pins cannot be {number:g} m apart.",
+            where=f"pins {other} and {pin}",
+            remedy="Give a distance above zero.",
         )
 
     def model_at(new_distance: float) -> Model:
@@ -379,7 +381,7 @@ def flipped(model: Model, pin: str, *, plane: Plane = XZ, poses: Poses | None = 
     goal = flipped_pin_position(drawing, found)
     if goal is None:
         raise ModelError(
-            f"Pin {pin} is not the middle of two links.",
+            f"Pin {pin} does not join two links whose other ends stay in place.",
             remedy="Choose a pin at which two links, or one and a slider, meet.",
         )
     angles: dict[str, float] = {}

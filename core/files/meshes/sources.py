@@ -212,7 +212,7 @@ def _check_gltf_sizes(data: dict[str, Any], file: str) -> None:
 def _accessor_value_count(accessor: dict[str, Any]) -> int:
     count = int(accessor["count"])
     if count < 0 or accessor["componentType"] not in _COMPONENT_TYPES:
-        raise ValueError("a count")
+        raise ValueError("a valid count or component type")
     return count * _COMPONENTS[accessor["type"]]
 
 

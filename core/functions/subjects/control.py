@@ -390,7 +390,7 @@ def root_locus(
     else:
         if len(inputs) > 1 or len(outputs) > 1:
             raise ModelError(
-                "The gain of a feedback runs from exactly one output to one input.",
+                "A feedback gain connects exactly one output to one input.",
                 where="option 'inputs'",
                 remedy="Name one input and one output.",
             )

@@ -69,7 +69,9 @@ def change(model: Model, collection: str, name: str, /, **fields: Any) -> Model:
         known = [field.name for field in declared_fields(type(old))]
         if (wrong := next((field for field in fields if field not in known), None)) is not None:
             raise ModelError(
-                f"It has no field '{wrong}'.", where=f"{WORDS[collection]} '{name}'", remedy=suggest_names(wrong, known)
+                f"There is no field '{wrong}'.",
+                where=f"{WORDS[collection]} '{name}'",
+                remedy=suggest_names(wrong, known),
             )
         model = replace(model, old, dataclasses.replace(old, **fields))
     return rename(model, collection, name, new_name)

@@ -226,9 +226,10 @@ def link_length(
     ends = link_ends(model, body, far)
     if ends is None:
         raise ModelError(
-            "It has neither two joints at different positions nor a shape that extends from its joint to a single tip."
+            "The body has neither two joints at different positions nor a shape that extends from its joint "
+            "to a single tip."
             if not far
-            else f"The joint '{far}' is not its far end.",
+            else f"The joint '{far}' is not at the far end of the body.",
             where=where,
             remedy="Connect the body by a second joint, given in the bodies' frames.",
         )

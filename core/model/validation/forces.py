@@ -149,7 +149,7 @@ class _ForceChecks:
                 yield make_finding(
                     force,
                     "error",
-                    f"With {field} 0 it exerts no force.",
+                    f"With a {field} of 0 it exerts no force.",
                     f"Give a {field}." if force.is_clutch else f"Give a {field}, or use a line force.",
                     field,
                 )

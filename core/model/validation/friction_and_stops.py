@@ -41,7 +41,7 @@ def _check_friction(joint: Joint, number: Number) -> Iterator[Finding]:
         yield _joint_finding(
             joint,
             "hint",
-            "The Stribeck speed has no effect because static and sliding friction are equal.",
+            "The Stribeck speed has no effect because static and kinetic friction are equal.",
             "Give a larger static friction, or remove the speed.",
             "stribeck_speed",
         )
@@ -80,7 +80,7 @@ def _check_reaction_friction(joint: Joint, number: Number) -> Iterator[Finding]:
         return
     if joint.info.bearing == "none":
         text = (
-            f"A {joint.kind} joint cannot have friction by its own reaction: the load sharing of its bearings is not "
+            f"A {joint.kind} joint cannot have reaction-dependent friction: the load sharing of its bearings is not "
             "known."
         )
         remedy = "Give its friction as a number or a formula, or build it of revolute and prismatic joints."

@@ -333,7 +333,7 @@ def _check_joint(joint: Joint, number: Number) -> Iterator[Finding]:
     sliding, resting = number(joint.friction_coefficient), number(joint.static_friction_coefficient)
     if joint.has_reaction_friction and resting < sliding:
         text = f"The static friction coefficient ({resting:g}) is less than the kinetic one ({sliding:g})."
-        remedy = "Give a static friction of at least the sliding friction."
+        remedy = "Make static friction at least as large as kinetic friction."
         yield _element_finding(joint, "error", text, remedy, "static_friction_coefficient")
     for k, (which, limit) in enumerate(_limits_with_descriptions(joint)):
         low, high = number(limit.lower), number(limit.upper)
@@ -352,7 +352,7 @@ def _check_static_friction(element: Joint | Force, number: Number) -> Iterator[F
                 element,
                 "error",
                 f"Static friction ({static:g}) is less than kinetic friction{' backward' * k} ({kinetic:g}).",
-                "Give a static friction of at least the sliding friction.",
+                "Make static friction at least as large as kinetic friction.",
                 "backward_static_friction" if k else "static_friction",
             )
             return

@@ -60,7 +60,9 @@ def spread_orientations(jacobians: Array, rotations: Array, count: int, seed: in
     sizes = sigma_axes[1]
     if sizes[0] < 1e-9:
         raise ModelError(
-            "The frame keeps its orientation.", where="workspace", remedy="Choose another kind of map, such as reach."
+            "The varied coordinates do not change the orientation of the frame.",
+            where="workspace",
+            remedy="Choose another kind of map, such as reach.",
         )
     if sizes[1] > 1e-9 * sizes[0]:
         return quaternion_matrices(attitudes_from_points(evenly_spread_points(0, count, 3, seed)))

@@ -52,7 +52,7 @@ def determine_map_specification(task: MapTask, few_poses: Array, samples: Sample
         normal = directions[:, 2]
     if m == 0 and (task.kind is None or task.kind.of_part):
         raise ModelError(
-            f"'{task.machine.frame}' has no {task.part}.",
+            f"The varied coordinates cause no {task.part} of '{task.machine.frame}'.",
             where="part",
             remedy="Choose the other part, or another frame.",
         )

@@ -179,7 +179,8 @@ def validate_task(
     """Validate a request for a map."""
     samples, seed = sample_count_and_seed
     if not (np.isfinite(error) and error > 0.0):
-        raise ModelError(f"{error:g} is not a valid joint error.", where="error", remedy="Use a positive value, rad.")
+        what = f"{error:g} is not a valid joint position error."
+        raise ModelError(what, where="error", remedy="Give a positive value in rad.")
     if not 16 <= samples <= 50_000_000:
         raise ModelError(
             f"The number of samples {samples} is out of range.", where="samples", remedy="Use 16 to 50,000,000."

@@ -99,7 +99,7 @@ def workspace(
             if not stopped
             else "The map was stopped before the first samples.",
             where="workspace",
-            remedy="Use more samples, other limits, or another orientation, plane or start pose.",
+            remedy="Use more samples, other limits, or another orientation, plane or initial pose.",
         )
     if task.name in ASKING:
         assert grown.wanted is not None

@@ -139,7 +139,7 @@ def test_one_card_at_a_time(view, output):
 def test_another_machine_clears_the_frames(view, output):
     session = view.session
     session.produced.emit(table_of(session))
-    session.start(load(EXAMPLES / "four_bar.kst"), None)
+    session.start_document(load(EXAMPLES / "four_bar.kst"), None)
     assert not arrows(view)
     assert not output.cards[0]._parts[0].frames.isChecked()
 

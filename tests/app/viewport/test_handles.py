@@ -21,7 +21,7 @@ def test_another_robot_shows_no_handle_of_the_one_before(bench):
     bench.move(5, 5)
 
     def pointed_at():
-        session.set_hovered_element(ElementRef("joints", "joint3"))  # again, should what is under the pointer be told only now
+        session.set_hovered_element(ElementRef("joints", "joint3"))
         return handles.shown_joints == ("joint3",)
 
     bench.wait(pointed_at)

@@ -45,7 +45,7 @@ def test_a_click_takes_the_pose_that_reaches_the_place(shown):
         x, y = scene.project(found.points[sample])
         if (
             scene.pick(x, y) is None
-            and shown.view.maps.under(shown.view.to_pointer(QPointF(x / ratio, y / ratio))) is not None
+            and shown.view.maps.sample_under(shown.view.to_pointer(QPointF(x / ratio, y / ratio))) is not None
         ):
             free = x / ratio, y / ratio
             break

@@ -109,7 +109,7 @@ def test_while_a_joint_is_dragged_the_marks_follow_and_end_as_a_fresh_call(bench
         if np.array_equal(before, session.q):
             continue
         assert session.has_preview
-        assert pump(lambda: layer.settled)
+        assert pump(lambda: layer.is_up_to_date)
         same_marks(figures(bench).marks, fresh(session).marks)
         assert not figures(bench).old
         seen.append(tuple(session.q))
@@ -146,7 +146,7 @@ def test_marks_of_a_pose_that_is_gone_fade_until_the_next_are_known(bench, layer
         assert figures(bench).old
         assert figures(bench).marks == before
     held.clear()
-    assert pump(lambda: layer.settled)
+    assert pump(lambda: layer.is_up_to_date)
     assert not figures(bench).old
     same_marks(figures(bench).marks, fresh(session).marks)
     session.cancel_preview()
@@ -166,7 +166,7 @@ def test_an_answer_about_another_machine_is_dropped(bench, layer, monkeypatch):
     bench.example("pendulum")
     assert figures(bench).marks == ()
     held.clear()
-    assert pump(lambda: layer.settled)
+    assert pump(lambda: layer.is_up_to_date)
     names = {mark.ref[1] for mark in figures(bench).marks}
     assert names <= {*bench.session.mech.joint_names, *bench.session.mech.frame_names}
     assert names
@@ -220,7 +220,7 @@ def test_the_window_never_waits_for_marks_and_only_the_newest_pose_is_asked_for(
         assert session.mech.coordinate(session.q, "crank_pin")[0] == pytest.approx(1.0 + 0.01 * k)
     assert pump(lambda: len(asked) == 1)
     held.clear()
-    assert pump(lambda: layer.settled)
+    assert pump(lambda: layer.is_up_to_date)
     assert len(asked) == 2
     np.testing.assert_array_equal(asked[-1], session.q)
     session.cancel_preview()
@@ -230,7 +230,7 @@ def test_a_selected_body_shows_the_screw_of_its_own_motion(bench, layer):
     drawn = figures(bench)
     count = len(drawn._figures)
     bench.session.select(ElementRef("bodies", "coupler"))
-    assert pump(lambda: layer.settled)
+    assert pump(lambda: layer.is_up_to_date)
     assert len(drawn._figures) == count + 1
     assert "free: coupler turns" in "\n".join(actor.GetInput() for actor, _ in drawn._labels)
 

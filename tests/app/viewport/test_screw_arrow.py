@@ -22,7 +22,7 @@ def window(qtbot, tmp_path):
 
 
 def test_the_axis_is_drawn_and_goes_with_the_pose(qtbot, window):
-    window.session.start(machines.planar_fourbar())
+    window.session.start_document(machines.planar_fourbar())
     session = window.session
     context = Context(session.model, session.mech, session.q.copy(), dict(session.p))
     before = len(window.viewport.scene.overlays.visible_actors)

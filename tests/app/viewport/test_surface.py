@@ -40,7 +40,7 @@ def test_what_one_view_frees_is_not_another_views(views):
     first, second = views
     before = second.grab_picture()
     second.make_current()
-    first.session.start(Model(name="untitled"))
+    first.session.start_document(Model(name="untitled"))
     first.grab_picture()
     assert second.grab_picture() == before
     assert second.ready
@@ -78,19 +78,19 @@ def test_a_view_that_goes_and_a_picture_of_vtks_own_take_nothing_along(view, qtb
     model = view.session.model
 
     def anew():
-        view.session.start(Model(name="untitled"))
-        view.session.start(model)
+        view.session.start_document(Model(name="untitled"))
+        view.session.start_document(model)
         view.viewpoint.fit_next_picture()
         return view.grab_picture()
 
     before = anew()
     other = viewport(tmp_path)
-    other.session.start(load(EXAMPLES / name))
+    other.session.start_document(load(EXAMPLES / name))
     other.grab_picture()
     with open_offscreen_scene((300, 240)) as scene:
         scene.show_model(load(EXAMPLES / name))
         scene.render()
-        view.session.start(Model(name="untitled"))
+        view.session.start_document(Model(name="untitled"))
     other.close()
     other.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
@@ -149,7 +149,7 @@ def test_the_still_picture_after_a_drag_is_the_one_without(smoothed, view):
         view._resting = False
         view.repaint()
         assert view.scene.hasty == (not view.is_hardware_composed)
-    session.cancel()
+    session.cancel_preview()
     view._rest()
     assert view.grab_picture() == before
     assert not view.scene.hasty

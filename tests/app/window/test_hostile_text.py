@@ -129,7 +129,7 @@ def test_every_element_is_shown_with_its_texts_as_they_are(hostile):
     from app.document.session import ElementRef
 
     for panel in ("properties", "findings", "sliders", "simulation", "plots", "output"):
-        hostile.window.docks.show(panel)
+        hostile.window.docks.show_panel(panel)
     for collection, element in hostile.session.model.elements():
         hostile.session.select(ElementRef(collection, element.name))
         settle()
@@ -142,7 +142,7 @@ def test_every_element_is_shown_with_its_texts_as_they_are(hostile):
 
 
 def test_every_form_of_a_function_shows_it_as_it_is(hostile):
-    hostile.window.docks.show("functions")
+    hostile.window.docks.show_panel("functions")
     for name in hostile.window.functions.functions:
         hostile.window.functions.choose(name)
         settle()
@@ -158,14 +158,14 @@ RESULTS = (
 
 @pytest.mark.parametrize("result", RESULTS, ids=lambda result: type(result).__name__)
 def test_results_show_it_as_it_is(hostile, result):
-    hostile.window.docks.show("output")
+    hostile.window.docks.show_panel("output")
     hostile.session.produced.emit(dataclasses.replace(result))
     settle()
     assert examine() > 0
 
 
 def test_plots_of_runs_show_it_as_it_is(hostile):
-    hostile.window.docks.show("plots")
+    hostile.window.docks.show_panel("plots")
     hostile.window.plots.add(["energy.total", "energy.kinetic"])
     hostile.wait(lambda: not hostile.window.plots.waiting)
     settle()
@@ -175,7 +175,7 @@ def test_plots_of_runs_show_it_as_it_is(hostile):
 def test_dialogs_show_it_as_it_is(hostile):
     hostile.window.dialogs.open_film_dialog()
     for topic in ("", "body", "joint"):
-        hostile.window.dialogs.help(topic)
+        hostile.window.dialogs.open_help(topic)
     for name in ("about", "palette", "licences", "keyboard"):
         getattr(hostile.window.dialogs, name)()
         settle()

@@ -15,8 +15,8 @@ CODE = {"KINETOSTAT_CACHE": os.environ.get("KINETOSTAT_CACHE", "")}
 ROOT = Path(__file__).parents[3]
 START = """
 import os
-from app.window.start import application
-app = application(["x"])
+from app.window.start import create_application
+app = create_application(["x"])
 from app.window.window import Window
 window = Window()
 window.show()

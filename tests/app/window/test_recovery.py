@@ -298,12 +298,12 @@ import sys
 from pathlib import Path
 from PySide6.QtCore import QFileSystemWatcher, QTimer
 from app.preferences.settings import Settings
-from app.window.start import Ending, application
-app = application(["x"])
+from app.window.start import TerminationHandler, create_application
+app = create_application(["x"])
 from app.window.window import Window
 from core.model.edits import edits
 window = Window(settings=Settings(Path(sys.argv[2])))
-ending = Ending(window)
+ending = TerminationHandler(window)
 window.session.open(sys.argv[1])
 window.show()
 folder = window.recovery.folder

@@ -237,7 +237,7 @@ def test_a_proposal_that_no_joint_can_make_says_so():
         isostatic_model(CompiledModel(model), found(model))
     # planar joints would have to give way across their plane
     planar = machines.ring("planar", ["planar", "planar"], [(0, 0, 0), (1, 0, 0)], [(0, 0, 1), (0, 0, 1)])
-    with pytest.raises(ModelError, match="No joint kind makes this change"):
+    with pytest.raises(ModelError, match="No kind of joint makes this change"):
         isostatic_model(CompiledModel(planar), found(planar))
 
 

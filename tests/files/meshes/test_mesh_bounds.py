@@ -88,7 +88,7 @@ ACCESSOR = {"count": 10**10, "componentType": 5126, "type": "VEC3"}
     [
         ({"accessors": [ACCESSOR]}, "compressed, or missing"),
         ({"accessors": [{**ACCESSOR, "bufferView": 0}]}, "more numbers than a mesh may have"),
-        ({"accessors": [{**ACCESSOR, "bufferView": 0, "count": -1}]}, "lacks a count"),
+        ({"accessors": [{**ACCESSOR, "bufferView": 0, "count": -1}]}, "lacks a valid count"),
         (
             {"bufferViews": [{"buffer": 0, "byteLength": 36}] * 10 + [{"buffer": 0, "byteLength": 10**9}]},
             "more numbers",

@@ -290,11 +290,11 @@ def test_two_first_starts_at_once_share_a_cache(checkout, tmp_path):
 
 AHEAD = """
 import threading
-from core.simulation.machine_code.supply import MakingAhead
-ahead, done = MakingAhead(), threading.Event()
-ahead.start(lambda: done.set() if ahead.ready == ahead.total and not ahead.busy else None)
+from core.simulation.machine_code.supply import BackgroundCompilation
+ahead, done = BackgroundCompilation(), threading.Event()
+ahead.start(lambda: done.set() if ahead.compiled_count == ahead.total and not ahead.is_busy else None)
 done.wait(120)
-print(ahead.ready, ahead.total)
+print(ahead.compiled_count, ahead.total)
 """
 
 
@@ -308,10 +308,10 @@ def test_what_is_missing_is_made_ahead_in_another_process(checkout):
 
 PREFERRED = f"""
 import threading
-from core.simulation.machine_code.supply import MakingAhead
-ahead, done = MakingAhead(), threading.Event()
-ahead.start(lambda: None if ahead.busy else done.set())
-ahead.prefer({SMALL!r})
+from core.simulation.machine_code.supply import BackgroundCompilation
+ahead, done = BackgroundCompilation(), threading.Event()
+ahead.start(lambda: None if ahead.is_busy else done.set())
+ahead.prioritise({SMALL!r})
 done.wait(120)
 print(*ahead._lines)
 """
@@ -335,7 +335,7 @@ making.entry_point_names = lambda: [{SMALL!r}]
 making.find_outdated_entries = lambda: []
 quick = supply.load_code({SMALL!r})
 done = threading.Event()
-supply.AHEAD = ahead = supply.MakingAhead()
+supply.AHEAD = ahead = supply.BackgroundCompilation()
 ahead.start(lambda: done.set() if ahead.has_compiled({SMALL!r}) else None)
 assert done.wait(120)
 ahead._process.end()

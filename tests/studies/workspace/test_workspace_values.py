@@ -99,7 +99,7 @@ def test_the_worst_error_of_two_links(arm):
     assert found.unit == "m"
     turned = values(arm, "accuracy", part="rotation", error=1e-3)
     assert turned.values == pytest.approx(np.full(len(turned.q), 2e-3), abs=1e-15)
-    with pytest.raises(ks.ModelError, match="not a valid joint error"):
+    with pytest.raises(ks.ModelError, match="not a valid joint position error"):
         workspace(arm, kind="accuracy", samples=100, error=0.0)
 
 

@@ -8,6 +8,9 @@ class UniversalRod(Rod):
     rod."""
 
     name, title = "universal_rod", "Rod, universal–spherical"
-    help = "A massless rod on a universal joint at a with the first axis `axis`, so that it does not turn about itself."
+    help = (
+        "A massless rod on a universal joint at a with the first axis `axis`, "
+        "so that it cannot spin about its own axis."
+    )
     uses = ("a", "b", "length", "axis")
     rank = 3
