@@ -599,15 +599,33 @@ class Mechanism:
         return forward_dynamics_fast_path(self.compiled)
 
     def reactions(
-        self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
+        self,
+        q: Any,
+        v: Any,
+        tau: Any,
+        *,
+        p: Values = None,
+        t: Any = 0.0,
+        x: Any = None,
+        passive: bool = True,
+        wrenches: Mapping[str, Any] | None = None,
     ) -> Reactions:
         """Joint → (…, 6) wrench that its parent side exerts on its child side, at b's origin, world axes, [torque;
         force]; the joint's own torque included. If constraints are redundant, the wrenches are those of minimum norm,
-        and `note` says so."""
+        and `note` says so.
+
+        wrenches : frame → (…, 6) [torque; force] that acts on it from outside, at its origin, world axes, N·m and N
+        """
         from core.constraints import reactions
 
+        outer = None
+        if wrenches:
+            tau = np.asarray(tau, dtype=float) + outer_wrenches.find_joint_forces(
+                self.compiled, q, wrenches, p, passive
+            )
+            outer = outer_wrenches.find_joint_wrenches(self.compiled, q, wrenches, p)
         motion, closing = self._compute_motion(q, v, tau, p, passive, t, x)
-        return reactions.compute_reactions(self.compiled, q, v, *motion, p, passive, t, x, closing)
+        return reactions.compute_reactions(self.compiled, q, v, *motion, p, passive, t, x, closing, outer)
 
     def constraint_forces(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True

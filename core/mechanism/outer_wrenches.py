@@ -28,7 +28,7 @@ def find_joint_forces(compiled: CompiledModel, q: Any, wrenches: Mapping[str, An
         )
     total: Any = 0.0
     for frame, wrench in wrenches.items():
-        F = read_vectors(wrench, 6, f"wrenches['{frame}']", "torque x, y, z in N·m, then force x, y, z in N")
+        F = _read_wrench(frame, wrench)
         J = compiled.call(f"jacobian:{compiled.check_frame_name(frame)}", q, p=p)
         total = total + (F[..., None, :] @ J)[..., 0, :]
     return np.asarray(total, dtype=float)
@@ -49,6 +49,29 @@ def find_equivalent_forces(
     from core.constraints.multipliers import equivalent_actuator_forces
 
     return equivalent_actuator_forces(compiled, q, forces, actuators, p)
+
+
+def find_joint_wrenches(compiled: CompiledModel, q: Any, wrenches: Mapping[str, Any], p: Values) -> Array:
+    """(…, joints, 6) what the wrenches add to the wrench of the parent side on the child side of each tree joint, at
+    b's origin, world axes: the joints between a frame and the world bear the opposite of the frame's wrench."""
+    topology, poses = compiled.topology, compiled.joint_poses(q, p)
+    reversed_joints = {branch.joint.name for branch in topology.branches if branch.reversed}
+    frames = compiled.call("poses", q, p=p)
+    read = {frame: _read_wrench(frame, wrench) for frame, wrench in wrenches.items()}
+    leading = np.broadcast_shapes(frames.shape[:-3], *(F.shape[:-1] for F in read.values()))
+    total = np.zeros((*leading, len(compiled.joint_names), 6))
+    for frame, F in read.items():
+        for joint in topology.path(frame) if frame != "world" else ():
+            origin = frames[..., compiled.program.frame_index[frame], :3, 3]
+            moment = F[..., :3] + np.cross(origin - poses[joint][1][..., :3, 3], F[..., 3:])
+            sign = 1.0 if joint in reversed_joints else -1.0
+            total[..., compiled.program.joint_index[joint], :3] += sign * moment
+            total[..., compiled.program.joint_index[joint], 3:] += sign * F[..., 3:]
+    return total
+
+
+def _read_wrench(frame: str, wrench: Any) -> Array:
+    return read_vectors(wrench, 6, f"wrenches['{frame}']", "torque x, y, z in N·m, then force x, y, z in N")
 
 
 def refuse_motors(motors: bool) -> None:

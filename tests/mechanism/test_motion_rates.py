@@ -8,7 +8,7 @@ import pytest
 from core.errors import ModelError, SimulationError
 from core.files import load
 from core.mechanism import Mechanism
-from core.model import Inertia
+from core.model import Force, Inertia
 from resources import examples
 from tests.mechanism.random_machines import state, tree
 from tests.mechanism.test_identities import close
@@ -18,7 +18,7 @@ ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
 ROBOTS = (
     ("ur_description/urdf/ur5_robot.urdf", False),
     ("allegro_hand_description/urdf/allegro_left_hand.urdf", False),
-    ("tiago_description/robots/tiago.urdf", False),
+    ("kinova_description/robots/kinova.urdf", False),
     ("panda_description/urdf/panda.urdf", True),
     ("solo_description/robots/solo12.urdf", True),
 )
@@ -203,6 +203,23 @@ def test_outer_wrenches_move_as_they_should(name):
     close(mech.forward_dynamics(q, still, needed, wrenches={frame: F}, passive=False), pushed, 1e-7)
 
 
+@pytest.mark.parametrize("name", ["random tree", "puma560", "stewart", "quick_return", "spatial_four_bar"])
+def test_outer_wrenches_act_as_a_force_element_does(name):
+    """also on reactions, where constraints are redundant too"""
+    mech = Mechanism(tree(6, armature=0.02)) if name == "random tree" else example(name)
+    rng, q = np.random.default_rng(6), mech.rest()
+    v, tau = mech.assemble(q, rng.normal(size=mech.nv))[1], rng.normal(size=mech.nv)
+    F, frame = rng.normal(size=6), mech.frame_names[-1]
+    pull = Force(name="pull", kind="wrench", b=frame, torque=tuple(map(float, F[:3])), force=tuple(map(float, F[3:])))
+    other = Mechanism(replace(mech.model, forces=(*mech.model.forces, pull)))
+    a = mech.forward_dynamics(q, v, tau, wrenches={frame: F})
+    close(a, other.forward_dynamics(q, v, tau), 1e-8)
+    close(mech.inverse_dynamics(q, v, a, wrenches={frame: F}), other.inverse_dynamics(q, v, a), 1e-8)
+    found, wanted = mech.reactions(q, v, tau, wrenches={frame: F}), other.reactions(q, v, tau)
+    for joint in mech.joint_names:
+        close(found[joint], wanted[joint], 1e-7)
+
+
 @pytest.mark.parametrize("part", ["both", "translation", "rotation"])
 @pytest.mark.parametrize("name", ["dual_arm", "panda", "stewart"])
 def test_null_space_leaves_the_frame(name, part):
@@ -243,6 +260,9 @@ def test_arrays_of_states_and_parameters():
         "momentum": lambda k: mech.momentum(q[k], v[k], p=values[k]),
         "matrix": lambda k: mech.momentum_matrix(q[k], frame, p=values[k]),
         "forces": lambda k: mech.inverse_dynamics(q[k], v[k], a[k], p=values[k], passive=False, wrenches={frame: F[k]}),
+        "reactions": lambda k: mech.reactions(q[k], v[k], a[k], p=values[k], wrenches={frame: F[k]})[
+            mech.joint_names[0]
+        ],
         "mass": lambda k: mech.operational_mass(q[k], frame, p=values[k]).mass,
         "null": lambda k: mech.null_space(q[k], frame, p=values[k]),
     }
