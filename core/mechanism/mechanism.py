@@ -12,6 +12,7 @@ from core.codegen.evaluator import Array, Evaluator
 from core.constraints import rest_position
 from core.constraints.named_values import as_states, single_state
 from core.errors import ModelError, SimulationError
+from core.later import lazy_function
 from core.mechanics.elements.time_argument import Splines
 from core.mechanics.multibody.coordinates import Coordinate
 from core.mechanics.multibody.parameter_values import Values
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from core.constraints.motion_with_rows import GeneralPath
     from core.constraints.reactions import Reactions
     from core.mechanism.regressor import BaseParameters, LinearParameters
+
+
+_find_solutions = lazy_function(__package__.rpartition(".")[0], "analysis.arms.inverse_kinematics_call.find_solutions")
 
 
 class Energy(NamedTuple):
@@ -299,6 +303,47 @@ class Mechanism:
     def frame_acceleration(self, q: Any, v: Any, a: Any, frame: str, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, 6) [ω̇; v̇] of the frame's origin, world axes, without gravity: J a + J̇ v; rad/s², m/s²."""
         return self._call("frame_acceleration:" + self.compiled.check_frame_name(frame), q, v, a, p=p)
+
+    def inverse_kinematics(
+        self,
+        target: Any,
+        frame: str | None = None,
+        *,
+        reference: str = "world",
+        q: Any = None,
+        p: Values = None,
+        t: float = 0.0,
+        all: bool = True,
+        configuration: Any = None,
+        turns: str = "nearest",
+        tolerance: float = 1e-9,
+    ) -> Any:
+        """Find positions in which a frame meets a target: all configurations by name where a closed form is known.
+
+        target : (4, 4) pose or (3,) position of the frame, m; a `Pose`; {"position": …, "rotation": roll, pitch, yaw}
+            or {"position": …, "quaternion": x, y, z, w}; poses (N, 4, 4) give an `InverseKinematicsArray`, everything
+            else `InverseKinematics`
+        frame : default: the tool; reference : frame in which the target is given, as it is at q
+        q : (nq,) position from which distances count; joints that do not move the frame keep its values; default: rest
+        all : False for the solution nearest to q only
+        configuration : "keep" (that of q), a `Configuration`, its text ("front up no-flip") or some of its parts,
+            {"elbow": "up"}
+        turns : "nearest", angles as near to q as whole turns within limits allow; or "limits", all turns within limits
+        tolerance : error (m, rad) by forward kinematics up to which a position is a solution
+        """
+        return _find_solutions(
+            self,
+            target,
+            frame,
+            reference=reference,
+            q=q,
+            p=p,
+            t=t,
+            all=all,
+            configuration=configuration,
+            turns=turns,
+            tolerance=tolerance,
+        )
 
     def rate(self, q: Any, v: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nq) q̇; differs from v only for joints with quaternions."""
