@@ -34,8 +34,8 @@ BORDER_TOLERANCE = 1e-6
 """Factor (of unit size) below which a configuration is at its border: a singular pose."""
 REACHED_TOLERANCE = 1e-7
 """Deviation (of pose matrices) below which a branch exists at a pose tried."""
-POSES_TRIED = 200
-"""Number of random poses among which one with all branches is sought."""
+POSES_TRIED = 24
+"""Number of random poses at which the names of the roots' sides are read."""
 
 _FRONT, _UP, _FLIP = ("front", "rear"), ("up", "down"), ("no flip", "flip")
 
@@ -57,6 +57,9 @@ class ConfigurationNames:
             centre = meeting_point(chain, self._centre, self._centre + 1)
             assert centre is not None
             points[self._centre] = centre
+        hub = meeting_point(chain, 0, 1)
+        if hub is not None:
+            points[1] = hub  # distances to the wrist count from where the first two axes meet
         self.chain = chain._replace(point=points)
         self.parts = self._name_parts()
         self._signs = np.ones(len(self.parts))
@@ -103,31 +106,21 @@ class ConfigurationNames:
         return np.array([front, np.sign(above) if abs(above) > BORDER_TOLERANCE else 1.0, 1.0])
 
     def _list_branches(self, arm: ClosedArm) -> tuple[NDArray[np.intp], tuple[Configuration, ...]]:
-        """Order of the branches by their names, with the names; by roots if the parts do not tell them apart."""
-        rng = np.random.default_rng(3)
-        near = np.zeros(len(self.chain.kinds))
-        for _ in range(POSES_TRIED):
-            q = self.chain.start + rng.uniform(-3.0, 3.0, len(near)) * np.where(
-                [kind == "R" for kind in self.chain.kinds], 1.0, self.chain.size
-            )
-            X = self.chain.axes(q[None])[2]
-            branches = arm.solve(X, near)[0]
-            if not np.isfinite(branches).all():
-                continue
-            if np.max(np.abs(self.chain.axes(branches)[2] - X)) < REACHED_TOLERANCE:
-                sides = [tuple(row) for row in (self.factors(branches) > 0.0).tolist()]
-                if len(set(sides)) == len(sides):
-                    order = sorted(range(len(sides)), key=lambda k: sides[k], reverse=True)
-                    return np.array(order), tuple(self._configuration(sides[k]) for k in order)
-                break
-        signs = itertools.product("+−", repeat=len(arm.roots))
-        named = [
-            Configuration(
-                tuple((f"root {self.chain.joints[k]} ", sign) for k, sign in zip(arm.roots, each, strict=True))
-            )
-            for each in signs
-        ]
-        return np.arange(len(named)), tuple(named)
+        """Order of the branches by their names, with the names. Each part belongs to one root, and its factor has the
+        sign of the root or the opposite one at all poses: this is seen at random poses."""
+        roots = np.array(list(itertools.product((1.0, -1.0), repeat=len(arm.roots))))
+        scale = np.where([kind == "R" for kind in self.chain.kinds], 1.0, self.chain.size)
+        q = self.chain.start + scale * np.random.default_rng(3).uniform(-3.0, 3.0, (POSES_TRIED, len(scale)))
+        X = self.chain.axes(q)[2]
+        found = arm.solve(X, self.chain.start).reshape(-1, len(scale))
+        exists = np.isfinite(found).all(axis=1)
+        found[~exists] = self.chain.start
+        missed = np.abs(self.chain.axes(found)[2] - np.repeat(X, len(roots), axis=0)).max(axis=(1, 2))
+        exists &= missed < REACHED_TOLERANCE
+        products = np.tile(roots, (POSES_TRIED, 1)) * np.sign(self.factors(found))
+        sides = roots * np.where(products[exists].sum(axis=0) < 0.0, -1.0, 1.0) > 0.0
+        order = sorted(range(len(sides)), key=lambda k: tuple(sides[k]), reverse=True)
+        return np.array(order, dtype=np.intp), tuple(self._configuration(tuple(sides[k])) for k in order)
 
     def _configuration(self, sides: tuple[bool, ...]) -> Configuration:
         return Configuration(

@@ -90,6 +90,18 @@ def find_solutions(
     )
 
 
+def find_closed_form_solutions(
+    mech: Mechanism, target: Array, frame: str, q: Any, p: Any, t: float = 0.0, tolerance: float = 1e-9
+) -> InverseKinematics | None:
+    """Find all solutions for a pose (4, 4) in closed form; None for machines without one, and where it does not reach
+    the pose."""
+    problem = _Problem(mech, frame, q, p, t, tolerance)
+    if problem.reading.arm is None:
+        return None
+    found = problem.solve_closed_form(read_target(target), None, "nearest")
+    return found if found is not None and found.is_reached else None
+
+
 def _read_configuration(given: Any, problem: _Problem) -> dict[str, str] | None:
     """Names by part that a configuration must have, from what the user gives; None if all are wanted."""
     if given is None:

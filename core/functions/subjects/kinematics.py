@@ -17,6 +17,7 @@ from core.functions.subjects.actuation import (
     prismatic_length_scale,
     speed_weights_text,
 )
+from core.functions.subjects.configurations import configurations_report
 from core.functions.text import Amount, Cell, Column
 
 _POSE_COLUMNS = (
@@ -229,17 +230,21 @@ def inverse_kinematics(
     import numpy as np
     from scipy.spatial.transform import Rotation
 
+    from core.analysis.arms.inverse_kinematics_call import find_closed_form_solutions
     from core.analysis.inverse_kinematics import count_self_motions, solve_inverse_kinematics
     from core.functions.results import PoseSequence
 
-    if position is None:
-        position = tuple(np.array(context.mech.frame(context.q, frame, p=context.p))[:3, 3])
-    if orientation is None:
-        target = np.array(position)
-    else:
-        target = np.eye(4)
+    target = np.array(context.mech.frame(context.q, frame, p=context.p))
+    if position is not None:
         target[:3, 3] = position
+    if orientation is not None:
         target[:3, :3] = Rotation.from_euler("xyz", orientation).as_matrix()
+    elif position is not None:
+        target = np.array(position)
+    if target.shape == (4, 4):
+        closed = find_closed_form_solutions(context.mech, target, frame, context.q, context.p, context.t)
+        if closed is not None:
+            return configurations_report(context, frame, target, closed, show)
     found = solve_inverse_kinematics(
         context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step, t=context.t
     )
@@ -478,7 +483,10 @@ FUNCTIONS = (
         "Inverse kinematics",
         "Kinematics",
         "Joint coordinates that bring a frame to a target.\n\n"
-        "The target is a position, or a position and an orientation (roll, pitch, yaw about fixed axes). The "
+        "The target is a position, or a position and an orientation (roll, pitch, yaw about fixed axes); with neither "
+        "it is the pose that the frame has now. For six-axis arms with a spherical wrist or three parallel axes, and "
+        "for SCARA arms, the solutions for a pose are computed in closed form: all configurations by name, those "
+        "beyond joint limits last. Otherwise a "
         "search starts at the present pose and at random poses, stays within the joint limits, and lists all "
         "distinct solutions that it finds, each with its remaining error; there may be more. If the target "
         "is out of reach, the nearest pose is given. Angles that differ by whole turns count as the same "
@@ -497,7 +505,7 @@ FUNCTIONS = (
             Vector(
                 "orientation",
                 "Orientation",
-                "Roll, pitch and yaw of the target; empty: any orientation",
+                "Roll, pitch and yaw of the target; empty: any orientation, or with no position the present one",
                 None,
                 "angle",
                 ("roll", "pitch", "yaw"),
@@ -505,7 +513,7 @@ FUNCTIONS = (
             Integer(
                 "restarts",
                 "Restarts",
-                "Number of random poses from which the search starts, in addition to the present one",
+                "Number of random poses from which a search starts, in addition to the present one",
                 20,
                 0,
                 1000,
