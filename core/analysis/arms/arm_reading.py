@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from core.analysis.arms.arm_families import FAMILIES, ClosedArm, find_family, find_smallest_gap
 from core.analysis.arms.configuration_names import ConfigurationNames
+from core.analysis.arms.nearest_ideal_arm import IdealArm, find_nearest_ideal_arm
 from core.analysis.arms.screw_chain import ScrewChain, read_screw_chain
 from core.mechanism import Mechanism
 
@@ -20,12 +21,14 @@ MOST_KEPT = 32
 
 
 class ArmReading(NamedTuple):
-    """joints : of the chain; words : how inverse kinematics is solved for it; the rest is None without closed form."""
+    """joints : of the chain; words : how inverse kinematics is solved for it; arm and names : None without closed form;
+    is_exact : False if they are those of an ideal arm near the real one."""
 
     joints: tuple[str, ...]
     words: str
     arm: ClosedArm | None = None
     names: ConfigurationNames | None = None
+    is_exact: bool = True
 
 
 _readings: WeakKeyDictionary[Mechanism, dict[tuple[str, bytes], ArmReading]] = WeakKeyDictionary()
@@ -50,12 +53,19 @@ def _read(mech: Mechanism, frame: str, p: Array) -> ArmReading:
     if isinstance(chain, str):
         return ArmReading(joints, f"numeric: {chain}")
     family = find_family(chain)
-    if family is None:
+    ideal = find_nearest_ideal_arm(chain) if family is None else IdealArm(chain, family, 0.0, 0.0)
+    if ideal is None:
         return ArmReading(joints, f"numeric: {_missing_family_words(chain)}")
-    arm = ClosedArm(chain, family)
+    arm = ClosedArm(ideal.chain, ideal.family)
     first = next(joint for joint in mech.model.expanded.joints if joint.name == joints[0])
     base = np.asarray(mech.frame(mech.neutral(), first.parent, p=p))
-    return ArmReading(joints, f"closed form: {FAMILIES[family].words}", arm, ConfigurationNames(arm, base))
+    words = f"closed form: {FAMILIES[ideal.family].words}"
+    if family is None:
+        words = (
+            f"closed form of the nearest ideal arm, refined by iteration: {FAMILIES[ideal.family].words}, but axes are "
+            f"off by up to {ideal.gap * 1e3:.3g} mm and {np.degrees(ideal.angle):.3g}°"
+        )
+    return ArmReading(joints, words, arm, ConfigurationNames(arm, base), family is not None)
 
 
 def _missing_family_words(chain: ScrewChain) -> str:

@@ -135,7 +135,7 @@ def _read_configuration(given: Any, problem: _Problem) -> dict[str, str] | None:
 
 
 class _Problem:
-    """What stays the same for all targets of a call."""
+    """Machine, frame and position of a call, the same for all its targets."""
 
     def __init__(self, mech: Mechanism, frame: str, q: Any, p: Any, t: float, tolerance: float) -> None:
         self.mech, self.t, self.tolerance = mech, t, tolerance
@@ -162,7 +162,8 @@ class _Problem:
             return self._search_nearest(X)
         singular = [names.name_singularity(each) for each in names.factors(own)]
         is_even = len(_distinct_rows(met, own, names)) % 2 == 0
-        complete: Complete = "all" if is_even or any(singular[k] for k in met) else "at least these"
+        is_all = self.reading.is_exact and (is_even or any(singular[k] for k in met))
+        complete: Complete = "all" if is_all else "at least these"
         if wanted is not None:
             met = np.array([k for k in met if wanted.items() <= dict(names.configurations[k].parts).items()], dtype=int)
         found = [
@@ -191,7 +192,8 @@ class _Problem:
             Q[rows], _, is_valid[rows] = self._solve_branches(arm, names, X[rows])
         beyond[..., names.chain.at] = distance_beyond_limits(names.chain, Q[..., names.chain.at])
         beyond[~is_valid] = Q[~is_valid] = np.nan
-        return InverseKinematicsArray(Q, is_valid, beyond, names.configurations, "all", self.reading.words)
+        complete: Complete = "all" if self.reading.is_exact else "at least these"
+        return InverseKinematicsArray(Q, is_valid, beyond, names.configurations, complete, self.reading.words)
 
     def _solve_branches(
         self, arm: ClosedArm, names: ConfigurationNames, X: Array
@@ -205,7 +207,9 @@ class _Problem:
         Q[..., at] = arm.solve(X, near)[:, names.order]
         flat = Q.reshape(-1, self.mech.nq)
         speeds = np.array([self.mech.joint_v(joint).start for joint in names.chain.joints], dtype=np.intp)
-        flat, errors = polish(self.mech, self.frame, flat, np.repeat(X, arm.branches, axis=0), self.p, speeds)
+        targets = np.repeat(X, arm.branches, axis=0)
+        refine = not self.reading.is_exact
+        flat, errors = polish(self.mech, self.frame, flat, targets, self.p, speeds, refine=refine)
         is_valid = largest_errors(errors) <= self.tolerance
         flat[~is_valid] = self.q
         flat[:, at] = nearest_turns(names.chain, flat[:, at], near)
@@ -265,8 +269,8 @@ class _Problem:
         best = self._attempts(X, RESTARTS_FOR_NEAREST, None)[0]
         if best.is_reached:
             return None
-        words, joints = self.reading.words, self.reading.joints
-        return InverseKinematics((), "all", words, joints, None, self._nearest_pose(best))
+        complete: Complete = "all" if self.reading.is_exact else "at least these"
+        return InverseKinematics((), complete, self.reading.words, self.reading.joints, None, self._nearest_pose(best))
 
     def _attempts(self, X: Array, restarts: int, step: Any) -> tuple[IKResult, ...]:
         mech, given = self.mech, self.given

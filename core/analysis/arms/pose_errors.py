@@ -12,7 +12,11 @@ Array = NDArray[np.float64]
 POLISH_ABOVE = 1e-12
 """Error (m, rad) above which a position gets a Newton step."""
 POLISH_BELOW = 1e-3
-"""Error (m, rad) above which a position is no approximate solution."""
+"""Error (m, rad) above which a position is not a solution with rounding errors."""
+REFINE_BELOW, REFINEMENTS = 0.2, 12
+"""Error (m, rad) above which a branch of an ideal arm is no start for the real one; most Newton steps from it."""
+FARTHEST_REFINED = 0.3
+"""Distance (rad, m) of a joint from the branch of the ideal arm beyond which the result may be another branch."""
 
 
 def pose_errors(X: Array, target: Array) -> Array:
@@ -34,16 +38,22 @@ def largest_errors(errors: Array) -> Array:
 
 
 def polish(
-    mech: Mechanism, frame: str, q: Array, target: Array, p: Array | None, speeds: NDArray[np.intp], steps: int = 1
+    mech: Mechanism, frame: str, q: Array, target: Array, p: Array | None, speeds: NDArray[np.intp], *, refine: bool
 ) -> tuple[Array, Array]:
-    """Positions (m, nq) after Newton steps towards targets (m, 4, 4), where these lessen the error, and their errors
-    (m, 6). speeds : indices of the speeds that take part; each is the rate of one coordinate, its own"""
+    """Positions (m, nq) after a Newton step towards targets (m, 4, 4), where it lessens the error, and their errors
+    (m, 6).
+
+    speeds : indices of the speeds that take part, each the rate of one coordinate; refine : True for many steps, from
+    solutions of an ideal arm
+    """
+    start = q.copy()
     errors = np.full((len(q), 6), np.inf)
     finite = np.isfinite(q).all(axis=1)
     errors[finite] = pose_errors(np.asarray(mech.frame(q[finite], frame, p=p)), target[finite])
+    steps, below = (REFINEMENTS, REFINE_BELOW) if refine else (1, POLISH_BELOW)
     for _ in range(steps):
         size = largest_errors(errors)
-        chosen = np.flatnonzero((size > POLISH_ABOVE) & (size < POLISH_BELOW))
+        chosen = np.flatnonzero((size > POLISH_ABOVE) & (size < below))
         if not len(chosen):
             break
         J = np.asarray(mech.jacobian(q[chosen], frame, p=p))[..., speeds]
@@ -53,4 +63,6 @@ def polish(
         after = pose_errors(np.asarray(mech.frame(moved, frame, p=p)), target[chosen])
         better = largest_errors(after) < size[chosen]
         q[chosen[better]], errors[chosen[better]] = moved[better], after[better]
+    if refine:
+        errors[~(np.max(np.abs(q - start), axis=1, initial=0.0) < FARTHEST_REFINED)] = np.inf
     return q, errors

@@ -40,7 +40,7 @@ def _summary(frame: str, found: InverseKinematics, within: int) -> Message:
     if found.complete == "all":
         text += f". There are no others ({found.form})."
     else:
-        text += f". There may be others: the number is odd ({found.form})."
+        text += f". There may be others ({found.form})."
     if found.continuum is not None:
         text += (
             f" At a singular pose {' and '.join(found.continuum.joints)} can move while {frame} stays: such a "

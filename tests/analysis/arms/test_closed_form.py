@@ -116,3 +116,28 @@ def test_parameters_are_arguments():
     np.testing.assert_allclose(found.solutions[0].q, q, atol=1e-9)
     for each in found.solutions:
         np.testing.assert_allclose(mech.frame(each.q, "tool", p=p), X, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["ur5", "puma"])
+def test_a_calibrated_arm(name):
+    """Lengths off by 0.1 mm, twists by 0.2 mrad: no axes meet or are parallel. The position that made the target is
+    found where the arm is not near a singular pose, and the search finds no others."""
+    rows, _ = ARMS[name]
+    rng = np.random.default_rng(12)
+    mech = arm([tuple(np.array(row) + rng.uniform(-1.0, 1.0, 3) * (1e-4, 2e-4, 1e-4)) for row in rows])
+    q = positions(mech, 300, 5)
+    X = mech.frame(q, "tool")
+    found = mech.inverse_kinematics(X)
+    assert found.complete == "at least these"
+    assert "nearest ideal arm" in found.form
+    sigma = np.linalg.svd(mech.jacobian(q, "tool"), compute_uv=False)[:, -1]
+    gaps = np.abs(differences(mech, found.q, q[:, None])).max(axis=-1)
+    regular = sigma > 0.03
+    assert regular.sum() > 100
+    assert np.nanmin(gaps[regular], axis=1).max() < 1e-7
+    rows_found = np.argwhere(found.is_valid)
+    assert np.abs(mech.frame(found.q[found.is_valid], "tool") - X[rows_found[:, 0]]).max() < 1e-8
+    one = int(np.argmax(sigma))
+    named = mech.inverse_kinematics(X[one], q=q[one]).solutions
+    for each in solve_inverse_kinematics(mech, q[one], "tool", X[one], restarts=8):
+        assert min(np.abs(differences(mech, each.q, other.q)).max() for other in named) < 1e-5
