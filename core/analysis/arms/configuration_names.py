@@ -127,6 +127,14 @@ class ConfigurationNames:
             tuple((part, names[0] if side else names[1]) for (part, names), side in zip(self.parts, sides, strict=True))
         )
 
+    def is_wrist_aligned(self, q: Array) -> NDArray[np.bool_]:
+        """(…) True where the wrist is at its border at q (…, n); False for arms without one, and for NaN."""
+        if self.parts[-1][0] != "wrist":
+            return np.zeros(q.shape[:-1], dtype=bool)
+        with np.errstate(invalid="ignore"):
+            factors = self.factors(q.reshape(-1, q.shape[-1]))[:, -1]
+            return np.asarray((np.abs(factors) < BORDER_TOLERANCE).reshape(q.shape[:-1]))
+
     def read_configuration(self, q: Array) -> Configuration:
         """Configuration at q (n,)."""
         return self._configuration(tuple((self.factors(q[None])[0] > 0.0).tolist()))

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.arms.arm_families import ClosedArm
+from core.analysis.arms.arm_families import THREE_PARALLEL, ClosedArm
 from core.analysis.arms.arm_reading import read_arm
 from core.analysis.arms.configuration_names import ConfigurationNames
 from core.analysis.arms.joint_turns import (
@@ -46,6 +46,8 @@ SAME_ROTATION = 1e-6
 """Difference (rad, m) of all joints, up to whole turns, below which two solutions are the same."""
 RESTARTS, RESTARTS_FOR_NEAREST = 20, 4
 """Number of random poses from which the numeric search starts: for solutions; for the nearest pose out of reach."""
+OTHER_ANGLES = tuple(sign * k * np.pi / 12.0 for k in range(1, 13) for sign in (1.0, -1.0))
+"""Changes (rad) of an open angle that are tried in turn."""
 ROWS_AT_ONCE = 4096
 """Number of targets of an array that are solved together, which bounds the memory."""
 
@@ -134,6 +136,18 @@ def _read_configuration(given: Any, problem: _Problem) -> dict[str, str] | None:
     return parts
 
 
+class _Branches(NamedTuple):
+    """Positions (N, K, nq) of all branches, their errors (N, K, 6), (N, K) True where they meet the targets, and the
+    joints' values (N, K, n) by the closed form; is_doubtful : (N,) True where rounding may hide branches, next to an
+    aligned wrist."""
+
+    q: Array
+    errors: Array
+    is_valid: NDArray[np.bool_]
+    own: Array
+    is_doubtful: NDArray[np.bool_] = np.zeros(0, dtype=bool)
+
+
 class _Problem:
     """Machine, frame and position of a call, the same for all its targets."""
 
@@ -156,13 +170,15 @@ class _Problem:
         arm, names = self.reading.arm, self.reading.names
         if arm is None or names is None:
             return None
-        Q, errors, is_valid = self._solve_branches(arm, names, X[None])
-        own, met = Q[0][:, names.chain.at], np.flatnonzero(is_valid[0])
+        branches = self._solve_branches(arm, names, X[None])
+        Q, errors = branches.q, branches.errors
+        own, met = Q[0][:, names.chain.at], np.flatnonzero(branches.is_valid[0])
         if not len(met):
             return self._search_nearest(X)
         singular = [names.name_singularity(each) for each in names.factors(own)]
         is_even = len(_distinct_rows(met, own, names)) % 2 == 0
-        is_all = self.reading.is_exact and (is_even or any(singular[k] for k in met))
+        is_certain = self.reading.is_exact and not branches.is_doubtful[0]
+        is_all = is_certain and (is_even or any(singular[k] for k in met))
         complete: Complete = "all" if is_all else "at least these"
         if wanted is not None:
             met = np.array([k for k in met if wanted.items() <= dict(names.configurations[k].parts).items()], dtype=int)
@@ -187,33 +203,51 @@ class _Problem:
             )
         Q = np.empty((len(X), arm.branches, self.mech.nq))
         is_valid, beyond = np.empty(Q.shape[:2], dtype=bool), np.zeros(Q.shape)
+        is_certain = self.reading.is_exact
         for first in range(0, len(X), ROWS_AT_ONCE):
             rows = slice(first, first + ROWS_AT_ONCE)
-            Q[rows], _, is_valid[rows] = self._solve_branches(arm, names, X[rows])
+            found = self._solve_branches(arm, names, X[rows])
+            Q[rows], is_valid[rows] = found.q, found.is_valid
+            is_certain = is_certain and not found.is_doubtful.any()
         beyond[..., names.chain.at] = distance_beyond_limits(names.chain, Q[..., names.chain.at])
         beyond[~is_valid] = Q[~is_valid] = np.nan
-        complete: Complete = "all" if self.reading.is_exact else "at least these"
+        complete: Complete = "all" if is_certain else "at least these"
         return InverseKinematicsArray(Q, is_valid, beyond, names.configurations, complete, self.reading.words)
 
-    def _solve_branches(
-        self, arm: ClosedArm, names: ConfigurationNames, X: Array
-    ) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Positions (N, K, nq) in the order of the names, with angles nearest to q, their errors (N, K, 6), and (N, K)
-        True where they meet the target."""
+    def _solve_branches(self, arm: ClosedArm, names: ConfigurationNames, X: Array) -> _Branches:
+        """Solve all branches for poses (N, 4, 4), in the order of the names, with angles nearest to q."""
+        near = self.q[names.chain.at]
+        found = self._confirmed_branches(arm, names, X, near)
+        is_open = names.is_wrist_aligned(found.own) & ~found.is_valid
+        if arm.family == THREE_PARALLEL and is_open.any():
+            # the first angles tried for the aligned wrist leave the parallel joints no solution: others may
+            rows = np.flatnonzero(is_open.any(axis=1))
+            for turned in OTHER_ANGLES:
+                other = self._confirmed_branches(arm, names, X[rows], near + turned * np.eye(len(near))[3])
+                better = is_open[rows] & other.is_valid & ~found.is_valid[rows]
+                for whole, part in zip(found[:4], other[:4], strict=True):
+                    whole[rows] = np.where(better.reshape(better.shape + (1,) * (part.ndim - 2)), part, whole[rows])
+        is_doubtful = (is_open & ~found.is_valid).any(axis=1)
         at = names.chain.at
-        near = self.q[at]
+        found.q[~found.is_valid] = self.q
+        found.q[..., at] = nearest_turns(names.chain, found.q[..., at], near)
+        return found._replace(is_doubtful=is_doubtful)
+
+    def _confirmed_branches(self, arm: ClosedArm, names: ConfigurationNames, X: Array, near: Array) -> _Branches:
+        """Branches that are tested by forward kinematics. near : (n,) angles of joints that a singular pose leaves
+        open"""
+        own = arm.solve(X, near)[:, names.order]
         Q = np.empty((len(X), arm.branches, self.mech.nq))
         Q[:] = self.q
-        Q[..., at] = arm.solve(X, near)[:, names.order]
-        flat = Q.reshape(-1, self.mech.nq)
+        Q[..., names.chain.at] = own
         speeds = np.array([self.mech.joint_v(joint).start for joint in names.chain.joints], dtype=np.intp)
         targets = np.repeat(X, arm.branches, axis=0)
         refine = not self.reading.is_exact
-        flat, errors = polish(self.mech, self.frame, flat, targets, self.p, speeds, refine=refine)
-        is_valid = largest_errors(errors) <= self.tolerance
-        flat[~is_valid] = self.q
-        flat[:, at] = nearest_turns(names.chain, flat[:, at], near)
-        return Q, errors.reshape(*Q.shape[:2], 6), is_valid.reshape(Q.shape[:2])
+        flat, errors = polish(
+            self.mech, self.frame, Q.reshape(-1, self.mech.nq), targets, self.p, speeds, refine=refine
+        )
+        is_valid = (largest_errors(errors) <= self.tolerance).reshape(Q.shape[:2])
+        return _Branches(flat.reshape(Q.shape), errors.reshape(*Q.shape[:2], 6), is_valid, own)
 
     def _solution(
         self, names: ConfigurationNames, q: Array, configuration: Configuration, errors: Array, part: str | None

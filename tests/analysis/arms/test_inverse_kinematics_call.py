@@ -73,6 +73,25 @@ def test_an_aligned_wrist_turns_in_itself():
         np.testing.assert_allclose(mech.frame(moved, "tool"), mech.frame(q, "tool"), atol=1e-9)
 
 
+def test_aligned_wrists_of_three_parallel_axes():
+    """Then four axes are parallel: one branch is a continuum, found from any position q; another is regular or out of
+    reach. Next to such poses rounding may hide branches, and nothing is called complete that is not."""
+    mech = named_arm("ur5")
+    poses = np.random.default_rng(0).uniform(-3.0, 3.0, (100, 6))
+    poses[:, 4] = 0.0
+    X = mech.frame(poses, "tool")
+    found = mech.inverse_kinematics(X, q=np.zeros(6))
+    assert found.complete == "all"
+    shoulders = np.array([each.shoulder for each in found.configurations])
+    for k, pose in enumerate(poses):
+        own = mech.inverse_kinematics(X[k], q=pose).solutions[0].configuration.shoulder
+        assert found.is_valid[k, shoulders == own].any()
+    poses[:, 4] = 1e-8
+    near = mech.inverse_kinematics(mech.frame(poses, "tool"), q=np.zeros(6))
+    lost = ~near.is_valid.any(axis=1)
+    assert near.complete == "at least these" or not lost.any()
+
+
 @pytest.mark.parametrize("part", ["elbow", "shoulder"])
 def test_other_singular_poses_are_named(part):
     """They are no continua: the machine cannot move on with the tool at rest."""
