@@ -227,7 +227,7 @@ class _Problem:
                 better = is_open[rows] & other.is_valid & ~found.is_valid[rows]
                 for whole, part in zip(found[:4], other[:4], strict=True):
                     whole[rows] = np.where(better.reshape(better.shape + (1,) * (part.ndim - 2)), part, whole[rows])
-        is_doubtful = (is_open & ~found.is_valid).any(axis=1)
+        is_doubtful = np.asarray((is_open & ~found.is_valid).any(axis=1))
         at = names.chain.at
         found.q[~found.is_valid] = self.q
         found.q[..., at] = nearest_turns(names.chain, found.q[..., at], near)
