@@ -51,7 +51,7 @@ class Entry:
         return self._address
 
     def _load_code(self) -> None:
-        from core.simulation.machine_code import supply
+        from core.machine_code import supply
 
         with _once:
             if self._is_final or (self._address and not supply.AHEAD.has_compiled(self.name)):

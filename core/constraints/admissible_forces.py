@@ -1,7 +1,7 @@
 """Constraint forces within bounds: λ in [low, high] such that γ̇ = A λ + c is zero where λ is inside its bounds, not
 positive where λ is at its upper bound, and not negative where it is at its lower bound. These are the optimality
 conditions of minimising ½ λᵀ A λ + cᵀ λ within the bounds (Gauss's principle for rows with friction and stops); γ̇ is
-unique, λ need not be. For vector friction see `core.simulation.equations.friction_disk_forces`.
+unique, λ need not be. For vector friction see `core.constraints.friction_disk_forces`.
 
 `bounded` : block principal pivoting (Júdice and Pires, Computers & Operations Research 21, 1994), one least index at a
 time (Murty) where the number of infeasible rows stops falling, which ends for A + ε I; from there on without ε.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.machine_code.language import native, scratch
+from core.machine_code.language import native, scratch
 
 REGULARISATION = 1e-8
 """Fraction of the mean diagonal of A added to it, which selects among non-unique forces."""
