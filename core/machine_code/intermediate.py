@@ -33,7 +33,8 @@ _PLACE = Path(__file__).parents[1]
 """Package name and folder of `core`, whose rooms are hashed."""
 ROOMS = ("constraints", "simulation")
 """Rooms of `core` that have entry points."""
-_HASHED = "machine_code|numerics|programs.native_function|constraints|simulation"
+_FORCES = "constraints.(?:factorised_constraints|(?:admissible|friction_disk|resting)_forces)"
+_HASHED = f"machine_code|numerics|programs.native_function|{_FORCES}|simulation"
 """Rooms and modules whose sources are hashed."""
 _IMPORTED = re.compile(rf"^from {re.escape(_CORE)}(\.(?:{_HASHED})\b[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 _ENTRY = re.compile(r"^@entry\ndef (\w+)", re.MULTILINE)

@@ -21,7 +21,7 @@ from core.machine_code.intermediate import (
 )
 from core.machine_code.supply import BackgroundCompilation, load_code, report_waiting
 
-ROOT = Path(intermediate.__file__).parents[3]
+ROOT = Path(intermediate.__file__).parents[2]
 SMALL = "simulation.methods.semi_implicit_euler.impulse_step"
 OTHER = "simulation.methods.runge_kutta.within_entry"
 C_LIBRARY = {"sqrt", "exp", "pow", "cbrt", "ceil", "rint", "floor", "memset", "memcpy", "memmove"}
