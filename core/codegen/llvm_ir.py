@@ -7,8 +7,8 @@ arrays then take about a third of the time, compiling twice as long.
 
 Floating point: LLVM may change no rounding, so that all its optimisation levels give the same bits; multiplications and
 additions are fused, and reciprocals taken, before (`core.codegen.fused_operations`). Sine and cosine of one angle are
-computed together in a few nanoseconds, as accurate as the C library: reduction to |r| ≤ π/4 by multiples of π/2 in three
-parts (Cody and Waite 1980), then Taylor polynomials.
+computed together in a few nanoseconds, as accurate as the C library: reduction to |r| ≤ π/4 by multiples of π/2 in
+three parts (Cody and Waite 1980), then Taylor polynomials.
 """
 
 from __future__ import annotations
