@@ -7,6 +7,7 @@ matrix is not at hand, are left to `core.constraints.row_forces`, and so are sta
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ LONGEST = 60
 """Number of speeds above which states are solved without the mass matrix."""
 CHUNK = 1_000_000
 """Numbers of matrices that are in memory at a time."""
+CALLS = 1000
+"""Number of single calls after which better machine code is looked for."""
 _SAME_NAMES = (
     *("at_q", "ratio", "offset", "shares", "turns", "stribeck", "lower", "upper", "rigid", "hunt_crossley"),
     *("kinetic", "static", "backward_kinetic", "backward_static", "stiffness", "damping_ratio"),
@@ -176,24 +179,36 @@ class SingleCall:
         names = ("mass_matrix", "bias_smooth", "forward_dynamics_smooth" if forward else "inverse_dynamics")
         self._evaluators = [compiled.evaluator(name) for name in names]
         self._sizes = compiled.nq, compiled.nv
+        self._entry = acting_forces_entry if forward else resisting_forces_entry
         self._path: Path | None = None
+        self._address = 0
+        self._calls_left = 0
+        """Number of calls until better machine code is looked for."""
 
     def __call__(self, *arrays: Any) -> Any:
         """Evaluate at one state, or at arrays of states."""
-        return (self._path or self._build_path())(*arrays)
+        if self._calls_left:
+            self._calls_left -= 1
+        else:
+            self._find_path()
+        return (self._path or self._fallback)(*arrays)
 
-    def _build_path(self) -> Path:
+    def _find_path(self) -> None:
+        """Find the path with the best machine code that is there."""
         codes = [evaluator.code for evaluator in self._evaluators]
         found = [code.batch_address for code in codes if isinstance(code, MachineCode)]
         if len(found) < len(codes):
-            return self._fallback
-        addresses = {
-            "entry": (acting_forces_entry if self._forward else resisting_forces_entry).address,
-            "rows": self._forces.rows.place,
-            **dict(zip(("mass", "bias", "dynamics"), found, strict=True)),
-        }
-        p = self._evaluators[0].p
-        self._path = build_chained_call(
-            self._forward, addresses, self._sizes, p, self._fallback, (self._forces, codes), self._guard
-        )
-        return self._path
+            return
+        is_final, address = self._entry.is_final, self._entry.address
+        if address != self._address:
+            addresses = {
+                "entry": address,
+                "rows": self._forces.rows.place,
+                **dict(zip(("mass", "bias", "dynamics"), found, strict=True)),
+            }
+            p = self._evaluators[0].p
+            self._path = build_chained_call(
+                self._forward, addresses, self._sizes, p, self._fallback, (self._forces, codes), self._guard
+            )
+            self._address = address
+        self._calls_left = sys.maxsize if is_final else CALLS

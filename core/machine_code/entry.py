@@ -50,6 +50,11 @@ class Entry:
             self._load_code()
         return self._address
 
+    @property
+    def is_final(self) -> bool:
+        """Return True if the address will not change: the machine code is fully optimised."""
+        return self._is_final
+
     def _load_code(self) -> None:
         from core.machine_code import supply
 
