@@ -48,7 +48,7 @@ def arm():
         moved_target(mech, "between", READY, [0.1, 0.1, 0.0]),
         moved_target(mech, "far", READY, [3.0, 0.0, 0.0]),
     ]
-    return replace(model, poses=[stored(mech, "home", HOME), stored(mech, "ready", READY)], targets=targets)
+    return replace(model, poses=[stored(mech, "home", HOME), stored(mech, "ready", READY)], targets=targets, motions=[])
 
 
 def planned(model, *segments, **fields):
