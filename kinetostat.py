@@ -56,11 +56,11 @@ if TYPE_CHECKING:
     from core.mechanics.elements.constraints.frame_constraint import FrameConstraint
     from core.mechanics.elements.forces.line_law import LineLaw
     from core.mechanism import Mechanism
+    from core.model.edits import edits
+    from core.model.element_classes import *  # noqa: F403
     from core.motions import laws as laws
     from core.motions.plan import plan
     from core.motions.trajectory import Trajectory
-    from core.model.edits import edits
-    from core.model.element_classes import *  # noqa: F403
     from core.numerics import spatial as spatial
     from core.numerics.spatial import scalar as scalar
     from core.simulation import Run, simulate
