@@ -50,6 +50,17 @@ class Limit(Element):
     effort: Value | None = scalar(
         default=None, help="Largest torque or force (N·m or N)", by=force_rule(dimension_along)
     )
+    acceleration: Value | None = scalar(
+        default=None,
+        help="Largest acceleration in planned motions (rad/s² or m/s²)",
+        by=rate_rule(rate_rule(dimension_along)),
+    )
+    deceleration: Value | None = scalar(
+        default=None,
+        help="Largest deceleration in planned motions (rad/s² or m/s²); empty: as the acceleration",
+        by=rate_rule(rate_rule(dimension_along)),
+    )
+    jerk: Value | None = scalar(default=None, help="Largest jerk in planned motions (rad/s³ or m/s³)")
     stop: str = choice(
         ("elastic", "hunt_crossley", "rigid", "off"),
         "Stop at the bounds in runs: spring and damper, Hunt–Crossley contact, rigid stop with instantaneous "
