@@ -242,7 +242,7 @@ class Joint(Element):
     @property
     def friction_levels(self) -> tuple[Value | None, ...]:
         """Return the friction levels as given: sliding and at rest, forward, then the same backward."""
-        return tuple(getattr(self, level) for level in LEVELS)
+        return self.friction, self.static_friction, self.backward_friction, self.backward_static_friction
 
     @property
     def has_reaction_friction(self) -> bool:

@@ -36,7 +36,7 @@ from core.model.fields import (
 from core.model.forces import FORCE_KINDS, Force, Junction
 from core.model.formula.expression import names_in_formula as names_in
 from core.model.formula.expression import parse
-from core.model.formula.formula_fields import iterate_formulas
+from core.model.formula.formula_fields import list_formulas
 from core.model.joints import Joint
 from core.model.motions import Motion, StoredPose, Target
 from core.model.parameters import Parameter, parameter_values
@@ -420,7 +420,7 @@ def _check_element(
                             value, [*known_names[field.kind.target], *ground], "Name an existing one or add it first."
                         ),
                     )
-        for found in iterate_formulas(inner):
+        for found in list_formulas(inner):
             for used in names.unknown_names(found.kind, found.text):
                 raise ModelError(
                     f"The name '{used}' is not defined (in '{found.text}').",
