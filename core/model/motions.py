@@ -26,7 +26,7 @@ class JointValue(Element):
     """The value of one coordinate in a stored pose."""
 
     coordinate: str = signal("A joint, or one of its coordinates such as wrist.qx")
-    value: Value = scalar(default=0.0, help="Value of the coordinate (rad or m)", by=_coordinate_dimension)
+    value: Value = scalar(required=True, help="Value of the coordinate (rad or m)", by=_coordinate_dimension)
 
     @property
     def summary(self) -> str:
