@@ -179,12 +179,12 @@ def delete(pen: _Pen) -> None:
     bodies = pen.bench.session.model.bodies
     if bodies:
         pen.bench.session.select(ElementRef("bodies", pen.luck.choice(bodies).name))
-        pen.bench.window.run("element.delete")
+        pen.bench.window.run_command("element.delete")
 
 
 def connect(pen: _Pen) -> None:
     """Two points with Connect, and any of what is offered between them."""
-    pen.bench.view.gestures.choose("connect")
+    pen.bench.view.gestures.choose_tool("connect")
     for _ in range(2):
         pen.click()
     for _ in range(3):
