@@ -174,7 +174,7 @@ def run_command(
                     given = None
                 poll()
                 if time.monotonic() > until:
-                    raise TimeoutError(f"it did not finish within {timeout:g} s")
+                    raise TimeoutError(f"the process did not finish within {timeout:g} s")
         finally:
             _kill_process_group(process)
 

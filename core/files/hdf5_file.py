@@ -71,7 +71,7 @@ def closed_superblock(superblock: bytes, size: int) -> bytes:
     Raises OSError if it is none of version 3.
     """
     if len(superblock) < LENGTH or not superblock.startswith(SIGNATURE):
-        raise OSError("it is not an HDF5 file")
+        raise OSError("the file is not an HDF5 file")
     signature, version, offsets, lengths, _, base, extension, _, root = struct.unpack(LAYOUT, superblock[:-4])
     if (version, offsets, lengths) != (VERSION, 8, 8):
         raise OSError("the file was not written by Kinetostat")

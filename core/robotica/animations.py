@@ -176,7 +176,7 @@ def _animation_from_data(data: Mapping[str, Any], context: Context, name: str) -
     """Build the animation from the file's data. Raises KeyError, TypeError or ValueError for invalid data."""
     q = np.array(data["poses"], dtype=float)
     if q.ndim != 2 or q.shape[1] != context.mech.nq or not len(q) or not np.isfinite(q).all():
-        raise ValueError("its poses are not a table of finite numbers with one column per coordinate")
+        raise ValueError("the animation's poses are not a table of finite numbers with one column per coordinate")
     values = [{str(key): float(x) for key, x in p.items()} for p in data["parameters"]]
     if "times" in data:
         return _motion_from_data(data, context, q, values[0], name)

@@ -344,17 +344,17 @@ def _check_row_indices(table: RowTable, row_indices: NDArray[np.int64], rows: Ro
         or row_indices.dtype.kind not in "iu"
         or not np.all((row_indices >= 0) & (row_indices < count))
     ):
-        raise ValueError("its rows are not those of the study")
+        raise ValueError("the file's rows are not those of the study")
     if rows.results.shape != (len(row_indices), len(table.columns)) or rows.results.dtype.kind != "f":
-        raise ValueError("its results do not match the study")
+        raise ValueError("the file's results do not match the study")
     if (
         rows.status.shape != row_indices.shape
         or rows.status.dtype.kind not in "iu"
         or not np.all(_has_known_status(rows.status))
     ):
-        raise ValueError("it contains an unknown row status")
+        raise ValueError("the file contains an unknown row status")
     if not all(0 <= k < len(row_indices) for k in rows.messages):
-        raise ValueError("it contains messages for rows that do not exist")
+        raise ValueError("the file contains messages for rows that do not exist")
     return row_indices
 
 
@@ -403,7 +403,7 @@ def load(path: str) -> RowTable:
         rows = Rows(results, status, _parse_messages(json.loads(messages)))
         every = _check_row_indices(table, np.arange(len(table.done)), rows)
         if done.shape != every.shape or done.dtype != bool:
-            raise ValueError("its rows are not those of the study")
+            raise ValueError("the file's rows are not those of the study")
         table.store_rows(every, rows)
         table.done[:] = done
     except (*BROKEN, RuntimeError, AttributeError) as error:

@@ -193,9 +193,9 @@ def parse_session_json(content: Any, *, allow_other_folders: bool = False) -> Co
     """Parse the content of `session.json`; `allow_other_folders`: files may be in other folders (for a list written by
     this program). Raises ValueError."""
     if not isinstance(content, dict) or content.get("kinetostat session") is None:
-        raise ValueError("it is not a list of runs")
+        raise ValueError("the content is not a list of runs")
     if check_finite_number(content["kinetostat session"]) > VERSION:
-        raise ValueError("it was written by a newer version of the program")
+        raise ValueError("the content was written by a newer version of the program")
     rows = content.get("runs", [])
     runs = [_parse_run(row, allow_other_folders) for row in (rows[:_MOST] if isinstance(rows, list) else ())]
     once = {run.file: run for run in reversed(runs)}

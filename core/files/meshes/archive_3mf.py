@@ -138,7 +138,7 @@ class _Archive:
             while data := stream.read(1 << 16):
                 self.left -= len(data)
                 if self.left < 0:
-                    raise unreadable_mesh_error("its unpacked size is too large", self.file)
+                    raise unreadable_mesh_error("the file's unpacked size is too large", self.file)
                 parser.feed(data)
         parser.close()
 
@@ -157,7 +157,7 @@ class _Archive:
         self.places += 1
         self.numbers += len(found.vertices) + len(found.corners)
         if self.places > MOST_PLACES or self.numbers > MOST_NUMBERS:
-            raise unreadable_mesh_error(f"it has more than {MOST_PLACES} placed parts", self.file)
+            raise unreadable_mesh_error(f"the file has more than {MOST_PLACES} placed parts", self.file)
         if found.corners:
             yield from _parts_by_color(found, model, placed.transform, metres_per_unit)
         for inner in found.components:

@@ -217,7 +217,7 @@ def _check_scene_size(scene: Any, file: str) -> None:
     places = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
     numbers = sum(3 * (len(each.vertices) + len(getattr(each, "faces", ()))) for each in places)
     if len(places) > MOST_PLACES or numbers > MOST_NUMBERS:
-        raise unreadable_mesh_error(f"it contains {numbers} numbers in {len(places)} placed parts", file)
+        raise unreadable_mesh_error(f"the file contains {numbers} numbers in {len(places)} placed parts", file)
 
 
 def _error_reason(error: Exception) -> str:
@@ -248,7 +248,7 @@ def _merge_vertices(vertices: NDArray[np.float64], faces: Any, color: Color | No
     if not len(faces):
         return None
     if faces.min() < 0 or faces.max() >= len(vertices):
-        raise unreadable_mesh_error("its triangles refer to missing vertices", file)
+        raise unreadable_mesh_error("the file's triangles refer to missing vertices", file)
     if not np.isfinite(vertices).all():
         raise FileError("The mesh has vertices that are not finite numbers.", file=file, remedy="Export it again.")
     corners, index = np.unique(vertices, axis=0, return_inverse=True)

@@ -52,7 +52,7 @@ def text_size(value: object, depth: int = 0) -> int:
 
 def _total_text_size(parts: Any, depth: int) -> int:
     if depth >= MAX_DEPTH:
-        raise TooLargeError("it creates lists that are nested too deeply")
+        raise TooLargeError("the expression creates lists that are nested too deeply")
     total = 1
     for part in parts:
         total += text_size(part, depth + 1)
@@ -63,13 +63,13 @@ def _total_text_size(parts: Any, depth: int) -> int:
 def check_size(size: float) -> None:
     """Raise TooLargeError if a value of this weight is too large."""
     if size > MAX_WEIGHT:
-        raise TooLargeError(f"it creates a value of more than {MAX_WEIGHT:,} items or characters")
+        raise TooLargeError(f"the expression creates a value of more than {MAX_WEIGHT:,} items or characters")
 
 
 def check_integer_size(bits: float) -> None:
     """Raise TooLargeError if an integer of this many binary digits is too large."""
     if bits > MAX_BITS:
-        raise TooLargeError(f"it computes an integer of more than {MAX_BITS:,} binary digits")
+        raise TooLargeError(f"the expression computes an integer of more than {MAX_BITS:,} binary digits")
 
 
 def charge_value(value: Any, budget: EvaluationBudget) -> Any:

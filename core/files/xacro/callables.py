@@ -21,13 +21,13 @@ def _bounded_range(*arguments: Any) -> range:
     try:
         check_size(len(made))
     except OverflowError:
-        raise TooLargeError("it creates a range of too many numbers") from None
+        raise TooLargeError("the expression creates a range of too many numbers") from None
     return made
 
 
 def _bounded_round(number: Any, *digits: Any, **keywords: Any) -> Any:
     if any(isinstance(n, int) and abs(n) > MAX_PLACES for n in (*digits, *keywords.values())):
-        raise TooLargeError(f"it rounds to more than {MAX_PLACES} decimal places")
+        raise TooLargeError(f"the expression rounds to more than {MAX_PLACES} decimal places")
     return round(number, *digits, **keywords)
 
 
@@ -55,7 +55,7 @@ def _bounded_lcm(*numbers: Any) -> int:
 def _limit_to_small_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     def checked_function(*numbers: Any) -> Any:
         if any(isinstance(n, int) and n > MAX_FACTORIAL for n in numbers):
-            raise TooLargeError(f"it computes factorials or combinations of numbers above {MAX_FACTORIAL:,}")
+            raise TooLargeError(f"the expression uses factorials or combinations above {MAX_FACTORIAL:,}")
         return function(*numbers)
 
     return checked_function

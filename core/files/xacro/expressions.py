@@ -33,7 +33,7 @@ def evaluate(text: str, names: NameMapping, budget: EvaluationBudget) -> Any:
         tree = ast.parse(text.strip(), "<expression>", mode="eval")
         return Scope(names, budget).value(tree.body)
     except (RecursionError, MemoryError):
-        raise TooLargeError("it is nested too deeply, or calls itself without end") from None
+        raise TooLargeError("the expression is nested too deeply, or calls itself without end") from None
 
 
 class Lambda:
@@ -87,7 +87,7 @@ class Scope:
         """Return the value of a node."""
         found = self._evaluate_node(node)
         if isinstance(found, Namespace):
-            raise BarredError("it uses a namespace as a value")
+            raise BarredError("the expression uses a namespace as a value")
         return found
 
     def _evaluate_node(self, node: ast.expr) -> Any:
@@ -95,14 +95,14 @@ class Scope:
         rule = _RULES.get(type(node))
         if rule is None:
             kind = type(node).__name__
-            raise BarredError(f"it contains {_STRANGE.get(kind, kind)}")
+            raise BarredError(f"the expression contains {_STRANGE.get(kind, kind)}")
         return rule(self, node)
 
     def _evaluate_operand(self, node: ast.expr) -> Any:
         """Return the value of an operand, which must not be a function or a type."""
         value = self.value(node)
         if callable(value):
-            raise BarredError("it calculates with a function")
+            raise BarredError("the expression calculates with a function")
         return value
 
     def _check_bounds(self, value: Any) -> Any:
@@ -113,13 +113,13 @@ class Scope:
     def literal(self, node: ast.Constant) -> Any:
         """Return the value of a literal: number, string, True, False or None."""
         if not isinstance(node.value, _CONSTANTS):
-            raise BarredError(f"it contains a value of type {type(node.value).__name__}")
+            raise BarredError(f"the expression contains a value of type {type(node.value).__name__}")
         return self._check_bounds(node.value)
 
     def name(self, node: ast.Name) -> Any:
         """Return the value of a name in the innermost scope that defines it."""
         if node.id.startswith("__"):
-            raise BarredError(f"it uses the name '{node.id}'")
+            raise BarredError(f"the expression uses the name '{node.id}'")
         scope: Scope | None = self
         while scope is not None:
             if node.id in scope._local:
@@ -134,7 +134,7 @@ class Scope:
         """Return a name of a namespace, an entry of a YAML dictionary, or a method of a plain value."""
         owner = self._evaluate_node(node.value)
         if node.attr.startswith("__"):
-            raise BarredError(f"it accesses '{node.attr}'")
+            raise BarredError(f"the expression accesses '{node.attr}'")
         if not isinstance(owner, Namespace):
             return read_attribute(owner, node.attr, self._budget)
         try:
@@ -146,7 +146,7 @@ class Scope:
         """Return an item or a slice."""
         owner = self.value(node.value)
         if callable(owner):
-            raise BarredError("it indexes a function")
+            raise BarredError("the expression indexes a function")
         part = owner[self.value(node.slice)]
         return self._check_bounds(part) if isinstance(node.slice, ast.Slice) else part
 
@@ -256,7 +256,7 @@ class Scope:
         if not callable(function):
             raise TypeError(f"'{type(function).__name__}' object is not callable")
         if not isinstance(function, AllowedFunction | AllowedMethod | Lambda) and function not in _TYPES:
-            raise BarredError(f"it calls '{ast.unparse(node.func)}'")
+            raise BarredError(f"the expression calls '{ast.unparse(node.func)}'")
         result = function(*arguments, **keywords)
         return (
             result if isinstance(function, AllowedMethod) and function.name in LOOKING else self._check_bounds(result)
@@ -293,7 +293,7 @@ class Scope:
     ) -> Iterator[Any]:
         clause, *others = clauses
         if clause.is_async:
-            raise BarredError("it contains await")
+            raise BarredError("the expression contains await")
         for item in items:
             self._assign(clause.target, item)
             if not all(self.value(condition) for condition in clause.ifs):
@@ -309,7 +309,7 @@ class Scope:
         elif isinstance(target, ast.Tuple | ast.List):
             self._unpack(target.elts, list(self.items(value)))
         else:
-            raise BarredError("it assigns to a part of a value")
+            raise BarredError("the expression assigns to a part of a value")
 
     def _unpack(self, targets: list[ast.expr], values: list[Any]) -> None:
         starred = next((i for i, each in enumerate(targets) if isinstance(each, ast.Starred)), None)

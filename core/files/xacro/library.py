@@ -148,7 +148,7 @@ class SafeLibrary:
             position = found.end()
         self._characters += size
         if (len(pieces) > 1 and size > MAX_WEIGHT) or self._characters > MAX_TEXT:
-            self._raise_with_expression(text, TooLargeError("its text becomes too long"))
+            self._raise_with_expression(text, TooLargeError("the expression's text becomes too long"))
         return pieces[0] if len(pieces) == 1 else "".join(map(str, pieces))
 
     def _evaluate_substitution(self, match: re.Match[str], symbols: Any) -> Any:
@@ -183,7 +183,7 @@ class SafeLibrary:
     def eval_command(self, expression: str, context: Any) -> str:
         """Evaluate $(eval …), an expression in which the file's arguments are names."""
         if "__" in expression:
-            raise BarredError("it contains a double underscore")
+            raise BarredError("the expression contains a double underscore")
         return str(evaluate(expression, _ArgumentNames(context.get("arg", {}), self.find), self._budget))
 
     # ------------------------------------------------------------------------------- elements and files
@@ -238,7 +238,7 @@ class SafeLibrary:
 
 def _barred_function(*_: Any, **__: Any) -> Any:
     """Substitute for library functions that expressions may not call; raises BarredError."""
-    raise BarredError("it calls a function that is not allowed")
+    raise BarredError("the expression calls a function that is not allowed")
 
 
 def _environment_variable(name: str) -> str:

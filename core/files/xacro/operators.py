@@ -43,7 +43,7 @@ def remainder_or_format(a: Any, b: Any) -> Any:
     """Return a modulo b for numbers, or the string a formatted with b."""
     if isinstance(a, str):
         if _WIDE.search(a):
-            raise TooLargeError("it formats very wide text")
+            raise TooLargeError("the expression formats very wide text")
         check_size((a.count("%") * text_size(b) + len(a)) / 10)
     return a % b
 
@@ -86,5 +86,5 @@ def find_operator(table: Mapping[Any, Callable[..., Any]], operator: ast.AST) ->
     """Return the function of an operator. Raises BarredError."""
     found = table.get(type(operator))
     if found is None:
-        raise BarredError("it contains an unsupported operator")
+        raise BarredError("the expression contains an unsupported operator")
     return found

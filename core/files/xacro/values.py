@@ -142,7 +142,7 @@ def read_attribute(value: Any, name: str, budget: EvaluationBudget) -> Any:
     if name in METHODS.get(kind, ()):
         return AllowedMethod(value, name, budget)
     if name.startswith("_") or kind not in METHODS or hasattr(kind, name):
-        raise BarredError(f"it accesses '{name}' of a value of type {kind.__name__}")
+        raise BarredError(f"the expression accesses '{name}' of a value of type {kind.__name__}")
     raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
 
 
@@ -155,7 +155,7 @@ def format_template(template: str, arguments: tuple[Any, ...], keywords: Mapping
             if field == "":
                 field, following = str(following), following + 1
             if not (field.isdecimal() or field.isidentifier()):
-                raise BarredError(f"it formats the field '{{{field}}}'")
+                raise BarredError(f"the expression formats the field '{{{field}}}'")
             found = arguments[int(field)] if field.isdecimal() else keywords[field]
             text = format_value(found, form or "", conversion)
         pieces += [literal, text]
@@ -170,7 +170,7 @@ _CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii
 def format_value(value: Any, form: str, conversion: str | None) -> str:
     """Return format(value, form) after the conversion !s, !r or !a."""
     if "{" in form or any(len(digits) > 3 for digits in _find_integers(form)):
-        raise TooLargeError("it formats very wide text, or takes the width from another field")
+        raise TooLargeError("the expression formats very wide text, or takes the width from another field")
     return format(_CONVERSIONS[conversion](value) if conversion else value, form)
 
 

@@ -124,14 +124,14 @@ def check(mech: Mechanism, settings: Settings, arrays: Mapping[str, NDArray[np.f
             raise ValueError(f"'{name}' has rows of {arrays[name].shape[1:]} numbers, but the machine needs {width}")
     time = arrays["time"]
     if time.ndim != 1 or not len(time) or not _are_increasing(time):
-        raise ValueError("its times are not increasing")
+        raise ValueError("the run's times are not increasing")
     if settings.method not in METHODS and settings.method != RECORDED.id:
-        raise ValueError(f"its method '{str(settings.method)[:40]}' is unknown")
+        raise ValueError(f"the run's method '{str(settings.method)[:40]}' is unknown")
     given = settings.parameters
     if not isinstance(given, dict) or not all(_is_number(given.get(name)) for name in mech.p_names):
-        raise ValueError("its parameters do not match the machine")
+        raise ValueError("the run's parameters do not match the machine")
     if not all(map(_is_number, (settings.duration, settings.rtol, settings.atol, settings.output, settings.start))):
-        raise ValueError("its settings are not numbers")
+        raise ValueError("the run's settings are not numbers")
 
 
 def _are_increasing(times: NDArray[np.float64]) -> bool:
