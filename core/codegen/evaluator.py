@@ -52,6 +52,10 @@ class Code(Protocol):
         """
         ...
 
+    def optimise(self) -> None:
+        """Replace machine code that was compiled quickly by optimised code now, not later."""
+        ...
+
 
 def _memory_view(array: Any) -> memoryview:
     return memoryview(array)
@@ -100,6 +104,9 @@ class Interpreter:
             failures += call()
             out[k] = result
         return failures
+
+    def optimise(self) -> None:
+        """Do nothing; see `Code.optimise`."""
 
 
 def _ignore_failures(states: Sequence[Array], p: Array, out: Array) -> None:

@@ -10,6 +10,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -156,7 +157,7 @@ class Program:
         from core.codegen.block_code import BlockCode
         from core.codegen.instructions import list_instructions
         from core.codegen.machine_code import MachineCode
-        from core.codegen.object_code import LoadedLibrary
+        from core.codegen.tiered_code import TieredLibrary
 
         checked = function.signature.checked
         if isinstance(function.content, BlockTable):
@@ -164,7 +165,7 @@ class Program:
         sizes, size = self._sizes(function.signature), math.prod(function.signature.shape)
         instructions = list_instructions(function.content)
         text = llvm_ir.build_module(instructions, sizes, size, checked=checked, wide=function.signature.wide)
-        return MachineCode(LoadedLibrary(text), sizes, size, len(instructions))
+        return MachineCode(TieredLibrary(text), sizes, size, len(instructions))
 
     def is_ready(self, names: Iterable[str] | None = None) -> bool:
         """Return True when the given functions (default: all used so far) run as machine code."""
@@ -178,6 +179,11 @@ class Program:
         for name in names or list(self._codes):
             self._compile(name, even_if_unused=True)
             self._waiting[name].wait(timeout)
+
+    def optimise(self, names: Iterable[str] | None = None) -> None:
+        """Optimise the machine code of the given functions (default: all used so far) now, after `wait`."""
+        for name in names or list(self._codes):
+            self._codes[name].optimise()
 
 
 def _build_interpreter(function: SymbolicFunction) -> Code:
@@ -223,16 +229,18 @@ def _body_structure(body: Body) -> Any:
     return body.name, body.mass, body.center_of_mass, body.inertia, body.density, shapes
 
 
+_code_fields = attrgetter(
+    *(field.name for field in dataclasses.fields(Joint) if field.name not in ("limits", "start_speed", "description"))
+)
+"""Returns the fields of a joint that its code depends on."""
+
+
 def _joint_structure(joint: Joint, forces: bool) -> Any:
     """Return a joint's fields that its code depends on. The rest position is only a starting value, unless a spring or
     force refers to it."""
     if joint.stiffness == 0.0 and not forces and all(isinstance(value, float) for value in joint.rest):
         joint = dataclasses.replace(joint, rest=(0.0,) * len(joint.rest))
-    return tuple(
-        getattr(joint, field.name)
-        for field in dataclasses.fields(joint)
-        if field.name not in ("limits", "start_speed", "description")
-    )
+    return _code_fields(joint)
 
 
 def drop_programs() -> None:
