@@ -11,7 +11,7 @@ from core.later import dataclass
 
 Array = NDArray[np.float64]
 
-Complete = Literal["all", "at least these"]
+Complete = Literal["all", "all for these self-motion values", "at least these"]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,8 @@ class Solution:
     q : (nq,); configuration : None if the machine's configurations have no names; violations : joints beyond their
     limits; position_error : m; orientation_error : rad, both by forward kinematics; distance : from the given q, norm
     of the joints' differences (rad, m); singularity : the part of the configuration that is at its border here, else
-    None; method : "closed form" or "numeric"; turns : whole turns of each joint of the chain, from the angle within ±π
+    None; method : "closed form", "elimination" or "numeric"; turns : whole turns of each joint of the chain, from the
+    angle within ±π
     """
 
     q: Array
@@ -118,7 +119,8 @@ class InverseKinematics:
     """Solutions of an inverse kinematics problem.
 
     solutions : those within limits first, nearest to q first; complete : "all" if no other solution exists (up to whole
-    turns, and continua at singular poses), else "at least these"; form : how they were found, in words; joints : the
+    turns, and continua at singular poses); of a redundant machine "all for these self-motion values"; else "at least
+    these"; form : how they were found, in words; joints : the
     joints of the chain that moves the frame; continuum : a motion that leaves the frame at the target; nearest : for a
     target that is not reached
     """

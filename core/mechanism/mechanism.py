@@ -315,6 +315,9 @@ class Mechanism:
         t: float = 0.0,
         all: bool = True,
         configuration: Any = None,
+        free: Sequence[str] = (),
+        locked: Sequence[str] = (),
+        self_motion: Any = None,
         turns: str = "nearest",
         tolerance: float = 1e-9,
     ) -> Any:
@@ -328,6 +331,9 @@ class Mechanism:
         all : False for the solution nearest to q only
         configuration : "keep" (that of q), a `Configuration`, its text ("front up no-flip") or some of its parts,
             {"elbow": "up"}
+        free : directions of the target that do not matter: of x, y, z, rx, ry, rz (one or all three rotations), along
+            and about its axes; locked : joints that stay as in q
+        self_motion : value of the redundant joint, or several (rad, m), or by name; default: that of q
         turns : "nearest", angles as near to q as whole turns within limits allow; or "limits", all turns within limits
         tolerance : error (m, rad) by forward kinematics up to which a position is a solution
         """
@@ -341,6 +347,9 @@ class Mechanism:
             t=t,
             all=all,
             configuration=configuration,
+            free=free,
+            locked=locked,
+            self_motion=self_motion,
             turns=turns,
             tolerance=tolerance,
         )

@@ -239,7 +239,10 @@ def test_flips_of_universal_joints_are_no_other_pose_of_a_platform():
 
 def test_the_card_says_how_far_a_search_goes():
     given = json.loads((REFERENCE / "ik_general_6r.json").read_text())["parameters"]
-    rows = tuple(DHRow(a=a, alpha=alpha, d=d) for a, alpha, d, *_ in given["dh"])
+    kinds = ("revolute", "prismatic", "revolute", "prismatic", "revolute", "revolute")  # two slides: no elimination
+    rows = tuple(
+        DHRow(kind=kind, a=a, alpha=alpha, d=d) for kind, (a, alpha, d, *_) in zip(kinds, given["dh"], strict=True)
+    )
     mech = Mechanism(Model(name="arm", chains=(DHChain(name="arm", rows=rows),)))
     context = Context(mech.model, mech, np.array(given["q_generating"]))
     text = call("inverse_kinematics", context, restarts=3).to_text()

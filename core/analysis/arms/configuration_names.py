@@ -26,6 +26,8 @@ from core.analysis.arms.arm_families import (
     ClosedArm,
     meeting_point,
 )
+from core.analysis.arms.screw_chain import ScrewChain, chain_jacobian
+from core.analysis.arms.task_chain import FREE_NAME, PHANTOM_NAME
 from core.mechanism.inverse_kinematics_results import Configuration
 
 Array = NDArray[np.float64]
@@ -43,12 +45,16 @@ _FRONT, _UP, _FLIP = ("front", "rear"), ("up", "down"), ("no flip", "flip")
 class ConfigurationNames:
     """Names of the branches of an arm, and the order in which they are listed.
 
-    base : (4, 4) pose of the body on which the first joint is
+    base : (4, 4) pose of the body on which the first joint is; by_joints : parts are called after the joints to which
+    their roots belong, as for an arm that is read from the tool to the base. Roots of virtual joints have no names
     """
 
-    def __init__(self, arm: ClosedArm, base: Array) -> None:
+    is_named = True
+
+    def __init__(self, arm: ClosedArm, base: Array, *, by_joints: bool = False) -> None:
         chain = arm.chain
         self.family = arm.family
+        self._by_joints = by_joints
         self._turning = [k for k, kind in enumerate(chain.kinds) if kind == "R"]
         """Indices of the revolutes."""
         self._centre = 4 if arm.family == THREE_PARALLEL else 3
@@ -64,6 +70,10 @@ class ConfigurationNames:
         self.parts = self._name_parts()
         self._signs = np.ones(len(self.parts))
         self._signs = self._orient(base)
+        joints = [arm.chain.joints[k] for k in self._part_joints(arm.roots)]
+        self._shown = [at for at, name in enumerate(joints) if not name.startswith((PHANTOM_NAME, FREE_NAME))]
+        if by_joints:
+            self.parts = tuple((joint, ("+", "−")) for joint in joints)
         self.order, self.configurations = self._list_branches(arm)
 
     def _name_parts(self) -> tuple[tuple[str, tuple[str, str]], ...]:
@@ -72,6 +82,12 @@ class ConfigurationNames:
         slides = self.family == SLIDING
         middle = (self.chain.joints[2], ("+", "−")) if slides else ("elbow", _UP)
         return (("shoulder", _FRONT), middle, ("wrist", _FLIP))
+
+    def _part_joints(self, roots: tuple[int, ...]) -> tuple[int, ...]:
+        """Indices of the joints to which the parts belong."""
+        if self.family == CYLINDRICAL:
+            return (self._turning[1],)
+        return (roots[0], 2, 4)
 
     def factors(self, q: Array) -> Array:
         """(m, parts) factors at q (m, n), positive for the first name of each part, of unit size."""
@@ -93,6 +109,8 @@ class ConfigurationNames:
 
     def _orient(self, base: Array) -> Array:
         """Signs with which the raw factors are positive for the first names."""
+        if self._by_joints:
+            return np.ones(len(self.parts))
         d, p = self.chain.direction, self.chain.point
         up = np.sign(float(d[0] @ base[:3, 2])) or 1.0
         if self.family == CYLINDRICAL:
@@ -123,13 +141,12 @@ class ConfigurationNames:
         return np.array(order, dtype=np.intp), tuple(self._configuration(tuple(sides[k])) for k in order)
 
     def _configuration(self, sides: tuple[bool, ...]) -> Configuration:
-        return Configuration(
-            tuple((part, names[0] if side else names[1]) for (part, names), side in zip(self.parts, sides, strict=True))
-        )
+        named = [(part, names[not side]) for (part, names), side in zip(self.parts, sides, strict=True)]
+        return Configuration(tuple(named[at] for at in self._shown))
 
     def is_wrist_aligned(self, q: Array) -> NDArray[np.bool_]:
         """(…) True where the wrist is at its border at q (…, n); False for arms without one, and for NaN."""
-        if self.parts[-1][0] != "wrist":
+        if self.family == CYLINDRICAL:
             return np.zeros(q.shape[:-1], dtype=bool)
         with np.errstate(invalid="ignore"):
             factors = self.factors(q.reshape(-1, q.shape[-1]))[:, -1]
@@ -141,8 +158,39 @@ class ConfigurationNames:
 
     def name_singularity(self, factors: Array) -> str | None:
         """Parts at their border, by their factors (parts,); None at a regular pose."""
-        at_border = [part for (part, _), x in zip(self.parts, factors, strict=True) if abs(x) < BORDER_TOLERANCE]
+        at_border = [self.parts[at][0] for at in self._shown if abs(factors[at]) < BORDER_TOLERANCE]
         return ", ".join(at_border) or None
+
+
+class UnnamedBranches:
+    """Branches of an arm whose solutions have no lasting order, and so no names; as `ConfigurationNames`."""
+
+    is_named = False
+
+    def __init__(self, chain: ScrewChain, count: int) -> None:
+        self.chain = chain
+        self.order = np.arange(count, dtype=np.intp)
+        self.configurations = tuple(Configuration((("solution", str(k + 1)),)) for k in range(count))
+        self._units = np.where([kind == "P" for kind in chain.kinds], chain.size, 1.0)
+
+    def factors(self, q: Array) -> Array:
+        """(m, 1) smallest singular value of the chain's Jacobian (rad, machine sizes) at q (m, n); NaN stays NaN."""
+        result = np.full((len(q), 1), np.nan)
+        finite = np.isfinite(q).all(axis=1)
+        J, _ = chain_jacobian(self.chain, q[finite])
+        J[:, 3:] /= self.chain.size
+        result[finite, 0] = np.linalg.svd(J * self._units, compute_uv=False)[:, -1]
+        return result
+
+    def is_wrist_aligned(self, q: Array) -> NDArray[np.bool_]:
+        """(…) True where all of a continuum may be hidden behind one solution."""
+        factors = self.factors(q.reshape(-1, q.shape[-1]))[:, 0]
+        with np.errstate(invalid="ignore"):
+            return np.asarray((factors < BORDER_TOLERANCE).reshape(q.shape[:-1]))
+
+    def name_singularity(self, factors: Array) -> str | None:
+        """ "pose" at a singular pose."""
+        return "pose" if float(factors[0]) < BORDER_TOLERANCE else None
 
 
 def _dot(a: Array, b: Array) -> Array:

@@ -60,7 +60,7 @@ class ScrewChain(NamedTuple):
         if self.kinds[k] == "P":
             result[:, :3, 3] = theta[:, None] * w
             return result
-        cross = np.cross(np.eye(3), w)
+        cross = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
         s, c = np.sin(theta)[:, None, None], np.cos(theta)[:, None, None]
         result[:, :3, :3] = np.eye(3) + s * cross + (1.0 - c) * (cross @ cross)
         result[:, :3, 3] = self.point[k] - result[:, :3, :3] @ self.point[k]
@@ -131,3 +131,12 @@ def axis_frames(chain: ScrewChain) -> tuple[Array, Array]:
             frames[k, :3, :3] = np.column_stack([x, np.cross(w, x), w])
         frames[k, :3, 3] = chain.point[k]
     return frames, signs
+
+
+def chain_jacobian(chain: ScrewChain, q: Array) -> tuple[Array, Array]:
+    """(m, 6, n) Jacobians [ω; v] of the frame at q (m, n), and its poses (m, 4, 4)."""
+    directions, points, X = chain.axes(q)
+    slides = np.array([kind == "P" for kind in chain.kinds])[:, None]
+    omega = np.where(slides, 0.0, directions)
+    v = np.where(slides, directions, np.cross(directions, X[:, None, :3, 3] - points))
+    return np.swapaxes(np.concatenate([omega, v], axis=-1), 1, 2), X

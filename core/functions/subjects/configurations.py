@@ -39,9 +39,13 @@ def _summary(frame: str, found: InverseKinematics, within: int) -> Message:
         text += f"{within} of them within the joint limits" if within else "none of them within the joint limits"
     if found.complete == "all":
         text += f". There are no others ({found.form})."
+    elif found.complete == "all for these self-motion values":
+        text += f". There are no others for this value of the redundant joint ({found.form})."
     else:
         text += f". There may be others ({found.form})."
-    if found.continuum is not None:
+    if found.continuum is not None and not any(each.singularity for each in found.solutions):
+        text += f" {', '.join(found.continuum.joints)} can move together while {frame} stays."
+    elif found.continuum is not None:
         text += (
             f" At a singular pose {' and '.join(found.continuum.joints)} can move while {frame} stays: such a "
             "configuration is one of infinitely many."
@@ -64,7 +68,11 @@ def _configurations_table(context: Context, frame: str, target: Any, found: Inve
         left = count_self_motions(mech, each.q, frame, target, context.p, t=context.t) if each.singularity else 0
         beyond = {violation.joint for violation in each.violations}
         at_limits = [name for name in coordinates_at_limits(mech, each.q) if name not in beyond]
-        words = (", ".join(at_limits), str(each.configuration), _violations_text(context, each))
+        words = (
+            ", ".join(at_limits),
+            "" if each.configuration is None else str(each.configuration),
+            _violations_text(context, each),
+        )
         rows.append((number, *cells, *errors, left, *words))
     columns = (
         Column("Solution"),

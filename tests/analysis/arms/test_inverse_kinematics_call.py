@@ -171,32 +171,39 @@ def test_forms_of_targets_agree():
     np.testing.assert_allclose(nearest.q, Q, atol=1e-9)
 
 
-def test_a_general_arm_is_searched():
-    """Two solutions that are known to be all; the search says that there may be more."""
+def test_a_general_arm():
+    """All solutions by elimination; they have no names."""
     given = json.loads((REFERENCE / "ik_general_6r.json").read_text())
     mech = arm([row[:3] for row in given["parameters"]["dh"]])
     q = np.array(given["parameters"]["q_generating"])
     found = mech.inverse_kinematics(np.array(given["parameters"]["target"]), q=q)
-    assert found.complete == "at least these"
+    assert found.complete == "all"
+    assert len(found.solutions) == len(given["reference"]["solutions"])
     assert "do not meet" in found.form
     np.testing.assert_allclose(found.solutions[0].q, q, atol=1e-6)
     with pytest.raises(ModelError, match="have no names"):
         mech.inverse_kinematics(mech.frame(q, "tool"), configuration="keep")
-    with pytest.raises(ModelError, match="Arrays of targets"):
-        mech.inverse_kinematics(np.array([np.eye(4)] * 2))
 
 
 def test_a_redundant_arm_keeps_a_self_motion():
+    """A joint is held: at its value in q, or at those asked for."""
     mech = Mechanism(load(EXAMPLES / "panda.kst"))
     q = mech.rest()
-    found = mech.inverse_kinematics(mech.frame(q, "tool"), q=q, all=False)
-    assert found.complete == "at least these"
+    X = mech.frame(q, "tool")
+    found = mech.inverse_kinematics(X, q=q, all=False)
+    assert found.complete == "all for these self-motion values"
     (solution,) = found.solutions
     np.testing.assert_allclose(solution.q, q, atol=1e-9)
     rates = np.zeros(7)
     for joint, rate in zip(found.continuum.joints, found.continuum.rates, strict=True):
         rates[mech.q_names.index(joint)] = rate
     np.testing.assert_allclose(mech.jacobian(q, "tool") @ rates, 0.0, atol=1e-9 * np.abs(rates).max())
+    held = mech.q_names.index(found.continuum.parameter)
+    values = q[held] + np.array([0.1, 0.2])
+    others = mech.inverse_kinematics(X, q=q, self_motion=values).solutions
+    assert {round(each.q[held], 9) for each in others} == set(np.round(values, 9))
+    for each in others:
+        np.testing.assert_allclose(mech.frame(each.q, "tool"), X, atol=1e-9)
 
 
 def test_joints_off_the_chain_stay():
@@ -272,6 +279,11 @@ def test_bad_arguments():
         ({"turns": "many"}, "turns"),
         ({"q": (0.0, 0.0)}, "6 finite numbers"),
         ({"frame": "base"}, "No joint moves"),
+        ({"free": ("rx", "ry")}, "combine"),
+        ({"free": ("up",)}, "no direction"),
+        ({"locked": ("joint9",)}, "no joint"),
+        ({"locked": tuple(f"joint{k}" for k in range(1, 7))}, "not locked"),
+        ({"self_motion": 0.3}, "no redundant joint"),
     ):
         with pytest.raises(ModelError) as error:
             mech.inverse_kinematics(X, **arguments)
