@@ -239,7 +239,7 @@ class Hands:
         """Any part of the window, of a panel that is brought to the front before."""
         panel = self.luck.choice(list(self.window.docks.panels))
         self.note(f"panel {panel}")
-        self.window.docks.show(panel)
+        self.window.docks.show_panel(panel)
         pause(0.01)
         self.use(self.window.docks.panels[panel])
 
