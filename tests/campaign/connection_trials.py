@@ -140,16 +140,16 @@ class ConnectionTrials(WindowTrials):
     def ground_part(self) -> None:
         """A body is fixed where it stands."""
         self.bench.session.select(ElementRef("bodies", self.luck.choice(self.bench.session.model.bodies).name))
-        self.bench.window.run("element.ground")
+        self.bench.window.run_command("element.ground")
 
     def lock_part(self) -> None:
         """A body is locked, or let go."""
         self.bench.session.select(ElementRef("bodies", self.luck.choice(self.bench.session.model.bodies).name))
-        self.bench.window.run("element.lock")
+        self.bench.window.run_command("element.lock")
 
     def close_joints(self) -> None:
         """What was left apart is closed, if it can be."""
-        self.bench.window.run("edit.close_joints")
+        self.bench.window.run_command("edit.close_joints")
 
     def delete_joint(self) -> None:
         """A joint goes."""

@@ -138,7 +138,7 @@ class Hands:
         ]
         chosen = self.luck.choice(known)
         self.note(f"command {chosen.id}")
-        self.window.run(chosen.id)
+        self.window.run_command(chosen.id)
 
     def add(self) -> None:
         """A new element."""
@@ -147,7 +147,7 @@ class Hands:
         ]
         chosen = self.luck.choice(known)
         self.note(f"command {chosen.id}")
-        self.window.run(chosen.id)
+        self.window.run_command(chosen.id)
 
     def back_and_forth(self) -> None:
         """Undo or redo, a few times."""
@@ -155,7 +155,7 @@ class Hands:
         count = self.luck.randint(1, 4)
         self.note(f"{verb} × {count}")
         for _ in range(count):
-            self.window.run(verb)
+            self.window.run_command(verb)
 
     def files(self) -> None:
         """New, open, save."""
@@ -164,22 +164,22 @@ class Hands:
                 path = self.luck.choice([each.path for each in examples() if each.name in SMALL])
                 self.note(f"open {path.name}")
                 self.window.files.open(path)
-                pump(lambda: not self.window.files.opening.busy, 20.0)
+                pump(lambda: not self.window.files.opening.is_busy, 20.0)
             case 1:
                 path = self.folder / "files" / "own.kst"
                 name = self.luck.choice(SMALL[:4])
                 shutil.copy(next(each.path for each in examples() if each.name == name), path)
                 self.note(f"open a copy {path.name}")
                 self.window.files.open(path)
-                pump(lambda: not self.window.files.opening.busy, 20.0)
+                pump(lambda: not self.window.files.opening.is_busy, 20.0)
             case _:
                 verb = self.luck.choice(("file.save", "file.save_as", "file.new", "file.reload", "runs.save"))
                 self.note(f"command {verb}")
-                self.window.run(verb)
+                self.window.run_command(verb)
 
     def simulate(self) -> None:
         """A short simulation, left alone, stopped, or looked at."""
-        self.window.simulation.choose(duration=self.luck.choice((0.05, 0.3, 1.0)))
+        self.window.simulation.change_settings(duration=self.luck.choice((0.05, 0.3, 1.0)))
         verb = self.luck.choice(
             (
                 "simulation.run",
@@ -194,7 +194,7 @@ class Hands:
             )
         )
         self.note(f"command {verb}")
-        self.window.run(verb)
+        self.window.run_command(verb)
         pause(self.luck.choice((0.0, 0.05, 0.3)))
 
     # ----------------------------------------------------------------------------- elements
@@ -216,13 +216,13 @@ class Hands:
         self.select()
         verb = self.luck.choice(("element.delete", "element.duplicate", "view.trace_point"))
         self.note(f"command {verb}")
-        self.window.run(verb)
+        self.window.run_command(verb)
 
     def rename(self) -> None:
         """Another name, typed in the tree."""
         self.select()
         self.note("command element.rename")
-        self.window.run("element.rename")
+        self.window.run_command("element.rename")
         pause(0.01)
         focus = QApplication.focusWidget()
         if isinstance(focus, QLineEdit):

@@ -179,7 +179,7 @@ def delete(pen: _Pen) -> None:
     bodies = pen.bench.session.model.bodies
     if bodies:
         pen.bench.session.select(ElementRef("bodies", pen.luck.choice(bodies).name))
-        pen.bench.window.run("element.delete")
+        pen.bench.window.run_command("element.delete")
 
 
 def connect(pen: _Pen) -> None:

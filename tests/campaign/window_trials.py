@@ -113,8 +113,8 @@ class WindowTrials:
         window = self.bench.window
         window.interactive.stop()
         window.viewport.gestures.cancel()
-        window.run("simulation.stop")
-        pump(lambda: not window.files.opening.busy and not window.simulation.running, 30.0)
+        window.run_command("simulation.stop")
+        pump(lambda: not window.files.opening.is_busy and not window.simulation.running, 30.0)
         settle()
         if window.focusWidget() is not None:  # what was typed and not entered yet is an edit, too
             window.focusWidget().clearFocus()

@@ -230,8 +230,8 @@ def rows_of_read_attributes() -> dict[str, tuple[str, ...]]:
 def report_unread(reader: XmlReader, root: Tag) -> None:
     """Report each topic of unread content once. To be called before defaults are applied."""
     found: dict[str, list[tuple[Tag, str, str]]] = {}
-    for tag, word, topic in _iterate_unread(root):
-        found.setdefault(topic, []).append((tag, local_name(tag), word))
+    for tag, word, name in _iterate_unread(root):
+        found.setdefault(name, []).append((tag, local_name(tag), word))
     for name, places in found.items():
         topic = TOPICS[name]
         labels = list(dict.fromkeys(f"<{e}>" if word == "*" else f"{word} of <{e}>" for _, e, word in places))
