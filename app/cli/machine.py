@@ -213,9 +213,13 @@ def named_quantities(
     Raises click.UsageError.
     """
     from core.constraints.named_values import dimension_of_name, resolve_name
+    from core.constraints.other_cuts import cut_elsewhere
 
+    compiled = mech.compiled
     try:
-        meant = resolve_name(mech.compiled, which, name)
+        other = cut_elsewhere(compiled, [name])
+        compiled = compiled if other is None else other.compiled
+        meant = resolve_name(compiled, which, name)
     except KinetostatError as error:
         known = mech.q_names if which == "q" else mech.v_names
         remedy = error.remedy if name.removesuffix(f".{which}") in mech.joint_names else _similar_names(name, known)
@@ -224,7 +228,7 @@ def named_quantities(
     if len(parts) != len(meant):
         raise click.UsageError(f"{where}: {len(meant)} numbers are needed, with commas: {', '.join(meant)}.")
     return {
-        each: parse_quantity(part, dimension_of_name(mech.compiled, which, each), values, where)
+        each: parse_quantity(part, dimension_of_name(compiled, which, each), values, where)
         for each, part in zip(meant, parts, strict=True)
     }
 

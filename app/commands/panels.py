@@ -3,9 +3,19 @@ Robotica in the Functions panel."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from app.commands.command import Command, Run
 from core.functions import FUNCTIONS
 from core.robotica.commands import COMMANDS as CALLS
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
+
+
+def _show_configurations(bench: Workbench) -> None:
+    bench.panels.show_panel("configurations")
+
 
 WINDOW_COMMANDS = (
     Command(
@@ -28,6 +38,18 @@ WINDOW_COMMANDS = (
         "reset",
         section="reset",
         help="Restore the initial layout of all panels.",
+    ),
+    Command(
+        "tool.configurations",
+        "Configurations",
+        _show_configurations,
+        "Tools",
+        "B",
+        "branch",
+        section="configurations",
+        help="All positions of the arm with its tool, or the selected frame, where it is now.",
+        context=("frames",),
+        also=("inverse kinematics", "branches", "elbow up", "jog"),
     ),
 )
 

@@ -12,8 +12,25 @@ TWO_POINTS = ((0.3, 0.6, False), (0.4, 0.45, True), (0.6, 0.45, True))
 FOUR_POINTS = ((0.28, 0.66, False), (0.36, 0.62, True), (0.42, 0.42, True), (0.6, 0.38, True), (0.66, 0.62, True))
 STROKE = ((0.3, 0.5, True), (0.42, 0.36, True), (0.58, 0.4, True), (0.55, 0.58, True), (0.4, 0.62, True))
 TOOLS: dict[str, MouseTool[Stage]] = {
-    "select": MouseTool("select", selection.EXPECTS, selection.press, selection.hover, selection.leave, ends=True),
-    "move": MouseTool("move", move.EXPECTS, move.press, move.hover, move.leave, ends=True, hand=DRAG),
+    "select": MouseTool(
+        "select",
+        selection.EXPECTS,
+        selection.press,
+        selection.hover,
+        selection.leave,
+        ends=True,
+        double=selection.double_click,
+    ),
+    "move": MouseTool(
+        "move",
+        move.EXPECTS,
+        move.press,
+        move.hover,
+        move.leave,
+        ends=True,
+        double=selection.double_click,
+        hand=DRAG,
+    ),
     "pull": MouseTool("pull", pull.EXPECTS, pull.press, pull.hover, pull.leave, hand=DRAG),
     "connect": MouseTool(
         "connect",

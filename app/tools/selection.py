@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from app.document.revision import ElementRef
 from app.tools.drag_handles import drag_handle, drag_link_end, drag_map_plane
 from app.viewport.gestures import Gesture, PointerState
-from app.viewport.navigate import orbit
+from app.viewport.navigate import orbit, set_centre
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
@@ -54,7 +54,19 @@ def click_or_drag(view: Stage, press: PointerState, drag: Gesture) -> Gesture:
         if hit is None and (place := view.maps.sample_under(press)) is not None:
             view.maps.move_to_sample(place)
             return
+        if hit is None and (ghost := view.configurations.ghost_under(press)) is not None:
+            view.configurations.choose(ghost)
+            return
         view.session.select(ElementRef(*hit.ref) if hit is not None and hit.ref is not None else None)
+
+
+def double_click(view: Stage, pointer: PointerState) -> None:
+    """Take the configuration under the pointer, or make the point there the centre of orbiting."""
+    ghost = view.configurations.ghost_under(pointer)
+    if ghost is not None and view.scene.pick(pointer.x, pointer.y) is None:
+        view.configurations.take(ghost)
+    else:
+        set_centre(view, pointer)
 
 
 def _finish_drag(drag: Gesture) -> None:
@@ -71,6 +83,7 @@ def hover(view: Stage, pointer: PointerState | None) -> None:
         view.highlight_handle(None)
         view.highlight_link_end(None)
         view.maps.highlight_handle(None)
+        view.configurations.point_at(None)
         view.session.set_hovered_element(None)
         return
     if view.highlight_link_end(view.link_end_under(pointer)):
@@ -87,6 +100,7 @@ def hover(view: Stage, pointer: PointerState | None) -> None:
     if view.maps.shown is not None:
         place = view.maps.sample_under(pointer) if hit is None else None
         view.show_hint(view.maps.describe_sample(place) if place is not None else "")
+    view.configurations.point_at(view.configurations.ghost_under(pointer) if hit is None else None)
     view.session.set_hovered_element(ElementRef(*hit.ref) if hit is not None and hit.ref is not None else None)
 
 

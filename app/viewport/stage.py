@@ -85,6 +85,26 @@ class MapSamples(Protocol):
         ...
 
 
+class ConfigurationGhosts(Protocol):
+    """Interface of the arm's other configurations in the scene, which can be pointed at and taken."""
+
+    def ghost_under(self, pointer: PointerState) -> int | None:
+        """Return the index of the configuration under the pointer; None if there is none."""
+        ...
+
+    def point_at(self, index: int | None) -> bool:
+        """Emphasise a configuration (None: none); returns True if there is one."""
+        ...
+
+    def choose(self, index: int) -> None:
+        """Choose a configuration, which stays emphasised."""
+        ...
+
+    def take(self, index: int) -> None:
+        """Move the machine to a configuration."""
+        ...
+
+
 class Stage(Protocol):
     """Interface of the 3-D view for tools and other interactive parts."""
 
@@ -127,6 +147,11 @@ class Stage(Protocol):
     @property
     def maps(self) -> MapSamples:
         """The layer of workspace maps in the scene."""
+        ...
+
+    @property
+    def configurations(self) -> ConfigurationGhosts:
+        """The layer of the arm's configurations in the scene."""
         ...
 
     @property

@@ -25,6 +25,7 @@ from app.document.session import Session
 from app.preferences.settings import Settings
 from app.preferences.theme import Theme
 from app.viewport.annotations import AnnotationOverlay
+from app.viewport.configuration_ghosts import ConfigurationLayer
 from app.viewport.frame_sets import FrameTableLayer
 from app.viewport.gestures import GestureController, MouseTool, PointerState
 from app.viewport.handle_choice import JointHandleSelector, LinkEndGrips
@@ -108,6 +109,7 @@ class Viewport(OpenGLSurface):
         own(LockedBodyMarks(self))
         self.overlay = own(ViewportToolbar(self))
         self.frame_sets = own(FrameTableLayer(self))
+        self.configurations = own(ConfigurationLayer(self))
         self.maps = own(MapLayer(self))
         self.map_legend = own(MapLegend(self, self.maps))
         for timer in (self._again, self._calm, self.viewpoint):

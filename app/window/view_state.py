@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtWidgets import QInputDialog
 
 from app.background.signals import Signal
+from app.document.arm_configurations import arm_configurations_of
 from app.document.kept.companion import check_finite_number, limited_text, parse_view
 from app.document.revision import DocumentState, UndoableAction
 from app.plotting.curves import Plot, PlotSheet
@@ -32,12 +33,14 @@ class ViewState:
 
     def __init__(self, view: Stage, run_scene: RunDisplay, views: SavedViews, plots: Callable[[], PlotsPanel]) -> None:
         self._view, self._session, self._run_scene, self._sheets = view, view.session, run_scene, plots
+        configurations = arm_configurations_of(view.session)
         self._sections: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
             "camera": (self._camera_section, self._restore_camera),
             "views": (views.views_section, views.restore_views),
             "plots": (self._plots_section, self._restore_plots),
             "traces": (self._paths_section, self._restore_paths),
             "vectors": (self._vectors_section, self._restore_vectors),
+            "configurations": (configurations.options_section, configurations.restore_options),
             "locks": (lambda: sorted(self._session.locked_bodies), self._restore_locks),
         }
 

@@ -250,6 +250,8 @@ class Window(QMainWindow):
         made("robotica", self._connect_robotica_panel)
         made("derivation", lambda panel: panel.changed.connect(refresh))
         made("derivation", lambda panel: self.docks.docks["derivation"].visibilityChanged.connect(panel.set_in_front))
+        configurations = self.docks.docks["configurations"]
+        made("configurations", lambda panel: configurations.visibilityChanged.connect(panel.check_visibility))
         made("output", lambda panel: panel.added.connect(self._show_output_panel))
         made("findings", lambda panel: self.docks.set_panel_title("findings", panel.tab_title))
         self.guard.install()

@@ -7,11 +7,13 @@ moves (θ of a revolute joint, d of a prismatic one) is its coordinate plus the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.other_cuts import closing_coordinates
 from core.errors import ModelError
 from core.later import dataclass
 from core.mechanism import Mechanism
@@ -48,6 +50,7 @@ def sweepable_variables(model: Model, mech: Mechanism) -> dict[str, str]:
     """Variables that can be swept: name → "coordinate", "parameter" or "entry"; if a name has several meanings, the
     first of these applies."""
     found = {c.name: "coordinate" for c in mech.coordinates if c.dimension != "none"}
+    found |= dict.fromkeys(closing_coordinates(mech.compiled), "coordinate")
     for alias in (*coordinate_aliases(model), *_joint_variable_entries(model)):
         found.setdefault(alias, "coordinate")
     for name in mech.p_names:
@@ -63,6 +66,8 @@ def variable_dimension(model: Model, mech: Mechanism, name: str) -> str:
     for coordinate in mech.coordinates:
         if coordinate.name == name:
             return coordinate.dimension
+    if name in (closing := closing_coordinates(mech.compiled)):
+        return closing[name].dimension
     for parameter in model.parameters:
         if parameter.name == name:
             return parameter.dimension
@@ -76,6 +81,8 @@ def variable_value(model: Model, mech: Mechanism, q: Array, p: Mapping[str, floa
     coordinate = _resolve_coordinate(model, mech, name)
     if coordinate in mech.q_names:
         return float(q[list(mech.q_names).index(coordinate)]) + _table_offset(model, mech, p, name)
+    if name in (closing := closing_coordinates(mech.compiled)):
+        return closing[name].value(mech.compiled, q, p)
     if name in (entries := _constant_dh_entries(model)):
         return _dh_entry_value(model, p, *entries[name])
     return float(model.values(dict(p))[name])
@@ -159,7 +166,21 @@ def _move_coordinates(
         wanted = coordinates.get(coordinate.name)
         if wanted is not None and abs(result[index[coordinate.name]] - wanted) > LIMIT_TOLERANCE * (1.0 + abs(wanted)):
             _raise_value_error(coordinate.name, coordinate.dimension, wanted, coordinate.lower, coordinate.upper)
+    for name, closing in closing_coordinates(mech.compiled).items():
+        wanted = coordinates.get(name)
+        apart = 0.0 if wanted is None else closing.value(mech.compiled, result, p) - wanted
+        if closing.dimension == "angle":
+            apart = math.remainder(apart, 2.0 * math.pi)
+        if wanted is not None and abs(apart) > LIMIT_TOLERANCE * (1.0 + abs(wanted)):
+            _raise_value_error(name, closing.dimension, wanted, *_limits_of(mech, name))
     return result
+
+
+def _limits_of(mech: Mechanism, name: str) -> tuple[float | None, float | None]:
+    """Lower and upper limit of a coordinate of a joint that closes a loop."""
+    limit = next((each for each in mech.cut_limits if each.name == name), None)
+    bounds = (None, None) if limit is None else (limit.lower, limit.upper)
+    return tuple(None if bound is None or math.isinf(bound) else bound for bound in bounds)  # type: ignore[return-value]
 
 
 def _raise_value_error(name: str, dimension: str, requested: float, lower: float | None, upper: float | None) -> None:

@@ -12,8 +12,8 @@ from core.codegen import block_llvm_ir, direct_call, single_state
 from core.codegen.blocks import Array, BlockTable
 from core.codegen.direct_call import Path
 from core.codegen.machine_code import evaluate_in_chunks
-from core.codegen.object_code import LoadedLibrary
 from core.codegen.single_state import FREE, Guard
+from core.codegen.tiered_code import TieredLibrary
 
 
 class BlockInterpreter:
@@ -63,6 +63,9 @@ class BlockInterpreter:
             out[k] = result
         return failures
 
+    def optimise(self) -> None:
+        """Do nothing; see `Code.optimise`."""
+
 
 def _bind_buffers(function: Any) -> tuple[Array, Array, Callable[[], None]]:
     buffer, trigger = function.buffer()
@@ -97,7 +100,7 @@ class BlockCode:
         self.words = table.packed_rows()
         self.places = np.array(table.outputs, dtype=np.int32)
         self.sizes, self.size = table.inputs, len(table.outputs)
-        self.library = LoadedLibrary(block_llvm_ir.build_module(table.blocks, table.inputs, checked=checked))
+        self.library = TieredLibrary(block_llvm_ir.build_module(table.blocks, table.inputs, checked=checked))
         self.operations = table.operation_count()
         self.batch_address = self.library.address("block_batch")
         pointer, integer = ctypes.c_void_p, ctypes.c_int64
@@ -129,3 +132,7 @@ class BlockCode:
             return int(self._batch(count, stride, memory.ctypes.data, *self.table_arguments(), *addresses))
 
         return evaluate_in_chunks(len(out), self.operations, evaluate_chunk)
+
+    def optimise(self) -> None:
+        """Optimise the code now; see `Code.optimise`."""
+        self.library.optimise()

@@ -20,8 +20,8 @@ import llvmlite.binding as llvm
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.object_code import LoadedLibrary
 from core.codegen.single_state import FREE, Guard
+from core.codegen.tiered_code import TieredLibrary
 
 Array = NDArray[np.float64]
 Path = Callable[..., Any]
@@ -267,11 +267,11 @@ def _new_function_type() -> Callable[..., Any]:
 
 
 @cache
-def _build_library() -> LoadedLibrary:
+def _build_library() -> TieredLibrary:
     for name in _INTERFACE:
         llvm.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
     declarations = [f"declare {text.format(name)}" for name, text in _INTERFACE.items()]
-    return LoadedLibrary(
+    return TieredLibrary(
         "\n".join([*declarations, _RELEASE, _function_ir("call_straight", 0), _function_ir("call_table", _TABLE)])
     )
 

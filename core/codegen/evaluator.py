@@ -18,8 +18,8 @@ from core.errors import ModelError
 
 class Signature(NamedTuple):
     """Lengths of a function's arguments q, v, u (joint forces or accelerations), l (constraint multipliers), c (forces
-    along coordinates of joints that close loops), x (states of force elements, then their rates) and t
-    (`core.mechanics.elements.time_argument`), and the shape of its result."""
+    along coordinates of joints that close loops), x (states of force elements, then their rates), t
+    (`core.mechanics.elements.time_argument`) and o (coordinates of a point), and the shape of its result."""
 
     arguments: tuple[str, ...]
     shape: tuple[int, ...]
@@ -50,6 +50,10 @@ class Code(Protocol):
 
         Returns the number of states whose result must be finite and is not.
         """
+        ...
+
+    def optimise(self) -> None:
+        """Replace machine code that was compiled quickly by optimised code now, not later."""
         ...
 
 
@@ -100,6 +104,9 @@ class Interpreter:
             failures += call()
             out[k] = result
         return failures
+
+    def optimise(self) -> None:
+        """Do nothing; see `Code.optimise`."""
 
 
 def _ignore_failures(states: Sequence[Array], p: Array, out: Array) -> None:
@@ -193,8 +200,8 @@ class Evaluator:
             ) from None
 
     def _argument_names(self) -> list[str]:
-        torque = "a" if "inverse" in self.name else "tau"
-        return [{"u": torque}.get(argument, argument) for argument in self.signature.arguments]
+        torque = "a" if "inverse" in self.name or "acceleration" in self.name else "tau"
+        return [{"u": torque, "o": "point"}.get(argument, argument) for argument in self.signature.arguments]
 
     def _check_array(self, state: Any, size: int, label: str) -> Array:
         try:

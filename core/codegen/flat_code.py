@@ -62,11 +62,11 @@ class FlatCode:
     def _compile(self, function: ca.Function) -> None:
         from core.codegen import llvm_ir
         from core.codegen.instructions import list_instructions
-        from core.codegen.object_code import LoadedLibrary
+        from core.codegen.tiered_code import TieredLibrary
 
         instructions = list_instructions(function)
         text = llvm_ir.build_module(instructions, self.sizes, self.size, checked=False, wide=self._wide)
-        self._code = MachineCode(LoadedLibrary(text), self.sizes, self.size, len(instructions))
+        self._code = MachineCode(TieredLibrary(text), self.sizes, self.size, len(instructions))
 
     def _compile_if_possible(self, function: ca.Function) -> None:
         try:

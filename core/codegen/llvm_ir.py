@@ -5,9 +5,10 @@ call from Python passes one pointer) and `batch` (a loop over states inside the 
 (`wide`), `batch` takes four states at a time through `eval_wide`, the same operations on vectors of four numbers: long
 arrays then take about a third of the time, compiling twice as long.
 
-Floating point: contraction, reciprocals and unsigned zeros are free; NaN and infinity keep their meaning. Sine and
-cosine of one angle are computed together in a few nanoseconds, as accurate as the C library: reduction to |r| ≤ π/4 by
-multiples of π/2 in three parts (Cody and Waite 1980), then Taylor polynomials.
+Floating point: LLVM may change no rounding, so that all its optimisation levels give the same bits; multiplications and
+additions are fused, and reciprocals taken, before (`core.codegen.fused_operations`). Sine and cosine of one angle are
+computed together in a few nanoseconds, as accurate as the C library: reduction to |r| ≤ π/4 by multiples of π/2 in
+three parts (Cody and Waite 1980), then Taylor polynomials.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from core.codegen.fused_operations import FUSED, fuse_operations
 from core.codegen.instructions import Instruction
 
 
@@ -106,8 +108,7 @@ SINCOS = _sincos_ir()
 """LLVM IR of {sin x, cos x} @sincos(double)."""
 
 
-FAST = "contract nsz arcp"
-VERSION = 2
+VERSION = 3
 """Version in the key of cached code, to be raised when the meaning of generated code changes."""
 
 
@@ -134,7 +135,7 @@ ONE, WIDE = (
 
 
 def _binary_operation(name: str) -> Callable[..., str]:
-    return lambda t, a, b: f"f{name} {FAST} {t.type} {a}, {b}"
+    return lambda t, a, b: f"f{name} {t.type} {a}, {b}"
 
 
 def _comparison(predicate: str) -> Callable[..., str]:
@@ -142,11 +143,11 @@ def _comparison(predicate: str) -> Callable[..., str]:
 
 
 def _intrinsic_call(name: str) -> Callable[..., str]:
-    return lambda t, *a: f"call {FAST} {t.type} @llvm.{name}.{t.suffix}({', '.join(f'{t.type} {x}' for x in a)})"
+    return lambda t, *a: f"call {t.type} @llvm.{name}.{t.suffix}({', '.join(f'{t.type} {x}' for x in a)})"
 
 
 def _library_call(name: str) -> Callable[..., str]:
-    return lambda t, *a: f"call double @{name}({', '.join('double ' + x for x in a)})"
+    return lambda t, *a: f"call double @{name}({', '.join('double ' + x for x in a)}) nobuiltin"
 
 
 _SIMPLE: dict[int, Callable[..., str]] = {
@@ -154,10 +155,10 @@ _SIMPLE: dict[int, Callable[..., str]] = {
     ca.OP_SUB: _binary_operation("sub"),
     ca.OP_MUL: _binary_operation("mul"),
     ca.OP_DIV: _binary_operation("div"),
-    ca.OP_NEG: lambda t, a: f"fneg {FAST} {t.type} {a}",
-    ca.OP_SQ: lambda t, a: f"fmul {FAST} {t.type} {a}, {a}",
-    ca.OP_TWICE: lambda t, a: f"fadd {FAST} {t.type} {a}, {a}",
-    ca.OP_INV: lambda t, a: f"fdiv {FAST} {t.type} {t.format_constant(1.0)}, {a}",
+    ca.OP_NEG: lambda t, a: f"fneg {t.type} {a}",
+    ca.OP_SQ: lambda t, a: f"fmul {t.type} {a}, {a}",
+    ca.OP_TWICE: lambda t, a: f"fadd {t.type} {a}, {a}",
+    ca.OP_INV: lambda t, a: f"fdiv {t.type} {t.format_constant(1.0)}, {a}",
     ca.OP_SQRT: _intrinsic_call("sqrt"),
     ca.OP_FABS: _intrinsic_call("fabs"),
     ca.OP_FLOOR: _intrinsic_call("floor"),
@@ -166,6 +167,7 @@ _SIMPLE: dict[int, Callable[..., str]] = {
     ca.OP_FMAX: _intrinsic_call("maxnum"),
     ca.OP_COPYSIGN: _intrinsic_call("copysign"),
 }
+_FUSED_CALL = _intrinsic_call("fma")
 LIBRARY = {
     ca.OP_EXP: ("exp", 1),
     ca.OP_LOG: ("log", 1),
@@ -200,7 +202,8 @@ _CONDITIONS = {
 
 DECLARATIONS = (
     "\n".join(
-        f"declare double @{name}({', '.join(['double'] * count)})" for name, count in sorted(set(LIBRARY.values()))
+        f"declare double @{name}({', '.join(['double'] * count)}) memory(none) nounwind willreturn"
+        for name, count in sorted(set(LIBRARY.values()))
     )
     + """
 declare double @sin(double)
@@ -268,9 +271,17 @@ class _Writer:
             return self.pairs[arguments[0]][0 if operation == ca.OP_SIN else 1]
         if operation in LIBRARY:
             return self.lane_by_lane(lambda *own: self.emit_value(_SIMPLE[operation](ONE, *own)), arguments)
+        if operation in FUSED:
+            return self.emit_value(self.fused_operation(*FUSED[operation], *arguments))
         if operation in _SIMPLE:
             return self.emit_value(_SIMPLE[operation](lanes, *arguments))
         return self.write_logical_operation(operation, arguments)
+
+    def fused_operation(self, product_sign: int, sign: int, a: str, b: str, c: str) -> str:
+        """Return the text of ±a·b ± c with a single rounding."""
+        first = a if product_sign > 0 else self.emit_value(_SIMPLE[ca.OP_NEG](self.lanes, a))
+        last = c if sign > 0 else self.emit_value(_SIMPLE[ca.OP_NEG](self.lanes, c))
+        return _FUSED_CALL(self.lanes, first, b, last)
 
     def lane_by_lane(self, call: Callable[..., str], arguments: list[str]) -> str:
         """Apply a scalar function to each state separately."""
@@ -332,7 +343,7 @@ def straight_line_code(
     """Return the lines of the instructions; `load(argument, entry, name)` and `store(entry, value, fresh)` give memory
     access."""
     writer = _Writer(load, store, lanes)
-    for instruction in instructions:
+    for instruction in fuse_operations(instructions):
         writer.write(instruction)
     return writer.lines
 
@@ -374,7 +385,16 @@ def build_module(
 
 _WIDE_DECLARATIONS = "\n".join(
     f"declare {WIDE.type} @llvm.{name}.{WIDE.suffix}({', '.join([WIDE.type] * count)})"
-    for name, count in {"sqrt": 1, "fabs": 1, "floor": 1, "ceil": 1, "minnum": 2, "maxnum": 2, "copysign": 2}.items()
+    for name, count in {
+        "sqrt": 1,
+        "fabs": 1,
+        "floor": 1,
+        "ceil": 1,
+        "minnum": 2,
+        "maxnum": 2,
+        "copysign": 2,
+        "fma": 3,
+    }.items()
 )
 
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from core.codegen import direct_call
 from core.codegen.direct_call import Path
-from core.codegen.object_code import LoadedLibrary
 from core.codegen.single_state import FREE, Guard
+from core.codegen.tiered_code import TieredLibrary
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -108,7 +108,7 @@ class MachineCode:
 
     interpreted: ClassVar[bool] = False
 
-    def __init__(self, library: LoadedLibrary, sizes: Sequence[int], size: int, operations: int) -> None:
+    def __init__(self, library: TieredLibrary, sizes: Sequence[int], size: int, operations: int) -> None:
         self.library = library
         self.sizes, self.size, self.operations = tuple(sizes), size, operations
         self.single_address = library.address("single")
@@ -131,3 +131,7 @@ class MachineCode:
             return int(self._batch(count, stride, *addresses))
 
         return evaluate_in_chunks(len(out), self.operations, evaluate_chunk)
+
+    def optimise(self) -> None:
+        """Optimise the code now; see `Code.optimise`."""
+        self.library.optimise()

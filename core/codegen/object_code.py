@@ -15,14 +15,14 @@ import llvmlite.binding as llvm
 
 from core.codegen import object_cache
 from core.codegen.llvm_ir import LIBRARY
+from core.codegen.processor import processor_features, processor_identification
 
 PLAIN = "KINETOSTAT_PLAIN_CODE"
 """Environment variable that turns optimisation off: compiling takes a sixth of the time, code runs more slowly, results
-are the same up to rounding. For programs that compile much and run it little, such as tests."""
+are the same. For programs that compile much and run it little, such as tests."""
 QUICK, FULL = 0, 2
-"""LLVM's code generation levels. From the same optimised bitcode QUICK compiles in an eighth of the time, takes twice
-as long to run, and gives identical results. Machines' own functions, as IR text, are compiled at FULL: only there are
-multiplications and additions fused, so that QUICK would round differently."""
+"""LLVM's code generation levels. QUICK compiles in an eighth of the time, and skips the optimisation of IR text; code
+takes one and a half times (text) to twice (bitcode) as long to run and gives identical results."""
 
 _lock = threading.RLock()
 """Lock that admits one thread at a time to LLVM."""
@@ -60,19 +60,8 @@ def _target_machine(level: int = FULL) -> llvm.TargetMachine:
     _initialise_llvm()
     target = llvm.Target.from_default_triple()
     return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=_processor_features(), opt=level, jit=True
+        cpu=llvm.get_host_cpu_name(), features=processor_features(), opt=level, jit=True
     )
-
-
-@cache
-def _processor_features() -> str:
-    return str(llvm.get_host_cpu_features().flatten())
-
-
-def processor_identification() -> str:
-    """Return the identification of the target that object code is valid for: LLVM version, processor, features."""
-    version = ".".join(map(str, llvm.llvm_version_info))
-    return f"{version} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {_processor_features()}"
 
 
 def is_optimisation_skipped() -> bool:
@@ -81,9 +70,11 @@ def is_optimisation_skipped() -> bool:
 
 
 def _key(ir: str | bytes, level: int = FULL) -> str:
-    plain = " plain" if isinstance(ir, str) and is_optimisation_skipped() else ""
-    made = f"{processor_identification()}{plain}{' quick' * (level == QUICK)}"
-    return object_cache.cache_key(made, ir)
+    return object_cache.cache_key(f"{processor_identification()}{' quick' * (_actual_level(ir, level) == QUICK)}", ir)
+
+
+def _actual_level(ir: str | bytes, level: int) -> int:
+    return QUICK if isinstance(ir, str) and is_optimisation_skipped() else level
 
 
 def is_cached(ir: str | bytes) -> bool:
@@ -92,23 +83,23 @@ def is_cached(ir: str | bytes) -> bool:
 
 
 def object_code(ir: str | bytes, on_compile: Callable[[], object] = int, level: int = FULL) -> bytes:
-    """Return the object code of IR, from the cache if possible; IR text is optimised first, bitcode is taken as
-    optimised.
+    """Return the object code of IR, from the cache if possible; at FULL, IR text is optimised first, bitcode is taken
+    as optimised.
 
-    on_compile : called before it is made; level : of bitcode, how it is made
+    on_compile : called before it is made
     """
     key = _key(ir, level)
     found = object_cache.load(key)
     if found is not None:
         return found
     on_compile()
-    unoptimised = isinstance(ir, str) and is_optimisation_skipped()
+    level = _actual_level(ir, level)
     with _llvm_access():
-        target = _target_machine(QUICK if unoptimised else level)
+        target = _target_machine(level)
         module = llvm.parse_assembly(ir) if isinstance(ir, str) else llvm.parse_bitcode(ir)
         module.triple = target.triple
         module.data_layout = str(target.target_data)
-        if isinstance(ir, str) and not unoptimised:
+        if isinstance(ir, str) and level == FULL:
             _optimise(module, target)
         data = bytes(target.emit_object(module))
     object_cache.store_object_code(key, data)
@@ -149,6 +140,15 @@ def _check_library_functions(names: Iterable[str]) -> None:
             raise OSError(f"the C library does not provide the function {name}")
 
 
+def _load_engine(data: bytes) -> llvm.ExecutionEngine:
+    """Load object code into memory."""
+    with _llvm_access():
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
+        engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(data))
+        engine.finalize_object()
+    return engine
+
+
 class LoadedLibrary:
     """Object code loaded into memory, whose functions can be called.
 
@@ -165,12 +165,22 @@ class LoadedLibrary:
     ) -> None:
         data = object_code(ir, on_compile, level)
         _check_library_functions(_called_library_functions(ir) if isinstance(ir, str) else needed_functions)
-        with _llvm_access():
-            self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
-            self.engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(data))
-            self.engine.finalize_object()
+        self._engine = _load_engine(data)
 
     def address(self, name: str) -> int:
         """Return the address of a function."""
         with _llvm_access():
-            return int(self.engine.get_function_address(name))
+            return int(self._engine.get_function_address(name))
+
+    def variable_address(self, name: str) -> int:
+        """Return the address of a global variable."""
+        with _llvm_access():
+            return int(self._engine.get_global_value_address(name))
+
+    @classmethod
+    def from_object_code(cls, data: bytes, needed_functions: Iterable[str] = ()) -> LoadedLibrary:
+        """Load object code that calls these functions of the C library, apart from those checked before."""
+        _check_library_functions(needed_functions)
+        library = cls.__new__(cls)
+        library._engine = _load_engine(data)
+        return library

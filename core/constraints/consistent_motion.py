@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.named_values import motion_values_by_name
+from core.constraints.other_cuts import cut_elsewhere
 from core.constraints.redundant_drivers import contradiction_error, find_contradiction, format_quantity
 from core.constraints.rest_position import speed_units
 from core.errors import AssemblyError
@@ -43,6 +44,10 @@ def named_speeds(
 ) -> Array:
     """(nv,) consistent speeds that keep those given by name. Raises AssemblyError if the given ones contradict each
     other."""
+    other = cut_elsewhere(compiled, named_values)
+    if other is not None:
+        there = other.position(q, p)
+        return other.speeds_back(there, named_speeds(other.compiled, there, named_values, p, t), p)
     values = motion_values_by_name(compiled, "v", named_values, p)
     demanded = _constraint_speed_targets(compiled, p, t)
     v = np.zeros(compiled.nv)
@@ -65,6 +70,11 @@ def named_accelerations(
 ) -> Array:
     """(nv,) consistent accelerations, at speeds v, that keep those given by name; steady : names of speeds that stay
     constant if possible."""
+    other = cut_elsewhere(compiled, [*named_values, *steady])
+    if other is not None:
+        there, moving = other.position(q, p), other.motion(q, v, p)
+        a = named_accelerations(other.compiled, there, moving, named_values, p, t, steady=steady)
+        return other.accelerations_back(there, moving, a, p)
     values = motion_values_by_name(compiled, "a", named_values, p)
     first = [k for k in motion_values_by_name(compiled, "v", dict.fromkeys(steady, 0.0), p) if k not in values]
     demanded = -compiled.call("constraint_bias", q, v, p=p, t=t) if compiled.constrained else np.zeros(0)

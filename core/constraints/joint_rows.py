@@ -98,6 +98,8 @@ AT_REST_SPEED = 1e-9
 DEAD_FRACTION = 1e-10
 """Inverse inertia along a row with loops closed, relative to that of the open tree, below which loops alone determine
 its motion."""
+MOST_DENSE = 150
+"""Number of speeds up to which equations with the mass matrix are solved with dense matrices."""
 TOUCH_TOLERANCE = 1e-9
 """Distance (rad or m) to a limit within which a coordinate is at the limit."""
 
@@ -227,18 +229,24 @@ def row_biases(compiled: CompiledModel, rows: JointRows, q: Array, v: Array, p: 
 def tree_inverse_inertias(compiled: CompiledModel, W: Array, q: Array, p: Values = None) -> Array:
     """(n,) inverse inertia along rows W (n, nv) of the open tree; 0 if masses are missing, and for deep trees. Closing
     the loops leaves either more than `DEAD_FRACTION` of it, or nothing."""
-    import scipy.sparse
-    from scipy.sparse.linalg import splu
-
     if compiled.program.symbolic.segments is not None:  # of a deep machine M is not at hand
         return np.zeros(len(W))
-    M = scipy.sparse.csc_array(compiled.mass_entries(q, p))
     try:
-        found = splu(M).solve(W.T)
-    except RuntimeError:  # singular
+        found = _solve_mass_matrix(compiled, W.T, q, p)
+    except (RuntimeError, np.linalg.LinAlgError):  # singular
         return np.zeros(len(W))
     result = np.einsum("ij,ji->i", W, found)
     return np.where(np.isfinite(result), np.maximum(result, 0.0), 0.0)
+
+
+def _solve_mass_matrix(compiled: CompiledModel, forces: Array, q: Array, p: Values) -> Array:
+    """Return M⁻¹ times forces (nv, n); sparse matrices are used for large machines alone, since loading them takes
+    0.3 s."""
+    if compiled.nv <= MOST_DENSE:
+        return np.asarray(np.linalg.solve(compiled.mass_matrix(q, p), forces))
+    from scipy.sparse.linalg import splu
+
+    return np.asarray(splu(compiled.mass_entries(q, p)).solve(forces))
 
 
 def cut_row_index(compiled: CompiledModel, row: JointRow) -> int:

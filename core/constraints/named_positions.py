@@ -18,6 +18,7 @@ from core.constraints.closed_positions import find_closed_position, find_reverse
 from core.constraints.cut_coordinates import limits_widened_to_start, most_exceeded_limit
 from core.constraints.dragging import FARTHEST, drag_towards
 from core.constraints.named_values import values_by_name
+from core.constraints.other_cuts import cut_elsewhere
 from core.errors import AssemblyError, ModelError, join_words
 from core.mechanics.multibody.coordinates import Coordinate
 from core.mechanics.multibody.parameter_values import Values
@@ -107,6 +108,10 @@ def move_to_values(
     refuse_undecided: bool = True,
 ) -> Array:
     """Find the closed position with the named coordinates at their values; see `Mechanism.move`."""
+    other = cut_elsewhere(compiled, values)
+    if other is not None:
+        there = move_to_values(other.compiled, other.position(q, p), values, p, t, exact, refuse_undecided)
+        return other.position_back(there, q, p)
     named = _named_coordinates(compiled, values_by_name(compiled, "q", values, p, "q0" if exact else ""), p)
     target = _set_values_in_q(compiled, q, named)
     inside = compiled.coordinates.clamp(target)

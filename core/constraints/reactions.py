@@ -186,13 +186,16 @@ def compute_reactions(
     t: Any = 0.0,
     x: Any = None,
     cut_forces: Array | None = None,
+    outer: Array | None = None,
 ) -> Reactions:
     """joint → (…, 6) wrench [torque; force] of its parent side on its child side, at b's origin, world axes.
 
     a, multipliers : of the motion (`core.constraints.multipliers.solve_constrained_motion`); cut_forces : (…, n)
-    forces of friction and stops in joints that close loops (`core.constraints.row_forces`)
+    forces of friction and stops in joints that close loops (`core.constraints.row_forces`); outer : (…, joints, 6)
+    what wrenches from outside add in the tree joints
     """
     own = _wrenches_without_constraints(compiled, q, v, a, p, t, x, passive, cut_forces)
+    own = own if outer is None else own + outer
     note = ""
     if compiled.constrained:
         sent = reaction_map(compiled, q, p)

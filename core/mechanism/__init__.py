@@ -3,5 +3,6 @@
 from core.mechanics.multibody.coordinates import Coordinate
 from core.mechanics.multibody.topology import Loop
 from core.mechanism.mechanism import Energy, Mechanism
+from core.mechanism.operational_space import OperationalMass
 
-__all__ = ["Coordinate", "Energy", "Loop", "Mechanism"]
+__all__ = ["Coordinate", "Energy", "Loop", "Mechanism", "OperationalMass"]

@@ -12,10 +12,13 @@ from core.codegen.evaluator import Array, Evaluator
 from core.constraints import rest_position
 from core.constraints.named_values import as_states, single_state
 from core.errors import ModelError, SimulationError
+from core.later import lazy_function
 from core.mechanics.elements.time_argument import Splines
 from core.mechanics.multibody.coordinates import Coordinate
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanics.multibody.topology import Loop
+from core.mechanism import operational_space, outer_wrenches, point_arguments
+from core.mechanism.operational_space import OperationalMass, Part
 from core.model import Joint, Model
 from core.programs.compiled import CompiledModel
 
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
     from core.constraints.motion_with_rows import GeneralPath
     from core.constraints.reactions import Reactions
     from core.mechanism.regressor import BaseParameters, LinearParameters
+
+
+_find_solutions = lazy_function(__package__.rpartition(".")[0], "analysis.arms.inverse_kinematics_call.find_solutions")
 
 
 class Energy(NamedTuple):
@@ -218,14 +224,70 @@ class Mechanism:
         implicit ones."""
         return self.compiled.joint_poses(q, p)
 
-    def jacobian(self, q: Any, name: str, *, p: Values = None, t: float = 0.0) -> Array:
-        """(…, 6, nv) rows [ω; v] of the frame's origin, world axes."""
+    def jacobian(
+        self,
+        q: Any,
+        name: str,
+        *,
+        reference: str = "world",
+        axes: str = "world",
+        point: Any = None,
+        relative_to: str | None = None,
+        p: Values = None,
+        t: float = 0.0,
+    ) -> Array:
+        """(…, 6, nv) rows [ω; v] of the frame's origin, world axes.
+
+        point : (…, 3) coordinates in frame `reference`, m, of another point of the frame, in place of its origin
+        relative_to : frame from which the motion is seen; default: the world
+        axes : frame in whose axes ω and v are given
+        """
+        if point is not None or relative_to is not None or axes != "world" or reference != "world":
+            place = point_arguments.describe_point(self.compiled, name, reference, axes, point, relative_to)
+            return self._call(f"point_jacobian:{place.detail}", q, place.point, p=p)
         evaluator = self._jacobians.get(name) if isinstance(name, str) else None
         if evaluator is None:
             evaluator = self._jacobians[name] = self.compiled.evaluator(
                 "jacobian:" + self.compiled.check_frame_name(name)
             )
         return evaluator.call(q) if p is None else evaluator(q, p=self.parameter_values(p))
+
+    def jacobian_rate(
+        self,
+        q: Any,
+        v: Any,
+        frame: str,
+        *,
+        reference: str = "world",
+        axes: str = "world",
+        point: Any = None,
+        relative_to: str | None = None,
+        p: Values = None,
+        t: float = 0.0,
+    ) -> Array:
+        """(…, 6, nv) J̇, the rate of `jacobian(q, frame, …)` along q̇ = N v: the acceleration is J a + J̇ v.
+
+        A given point rests in `reference`: name the frame itself there for a point that is fixed to it.
+        """
+        place = point_arguments.describe_point(self.compiled, frame, reference, axes, point, relative_to)
+        return self._call(f"jacobian_rate:{place.detail}", q, v, place.point, p=p)
+
+    def jacobian_rate_times_speed(
+        self,
+        q: Any,
+        v: Any,
+        frame: str,
+        *,
+        reference: str = "world",
+        axes: str = "world",
+        point: Any = None,
+        relative_to: str | None = None,
+        p: Values = None,
+        t: float = 0.0,
+    ) -> Array:
+        """(…, 6) J̇ v, the acceleration of a frame at zero joint accelerations; options as for `jacobian_rate`."""
+        place = point_arguments.describe_point(self.compiled, frame, reference, axes, point, relative_to)
+        return self._call(f"jacobian_rate_times_speed:{place.detail}", q, v, place.point, p=p)
 
     def frames_jacobian(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, n, 6, nv) the Jacobians of all `frame_names`."""
@@ -237,6 +299,51 @@ class Mechanism:
         """(…, 6) [ω; v] of the frame's origin, world axes; rad/s, m/s."""
         J = self.jacobian(q, name, p=p)
         return (J @ np.asarray(v, dtype=float)[..., None])[..., 0]
+
+    def frame_acceleration(self, q: Any, v: Any, a: Any, frame: str, *, p: Values = None, t: float = 0.0) -> Array:
+        """(…, 6) [ω̇; v̇] of the frame's origin, world axes, without gravity: J a + J̇ v; rad/s², m/s²."""
+        return self._call("frame_acceleration:" + self.compiled.check_frame_name(frame), q, v, a, p=p)
+
+    def inverse_kinematics(
+        self,
+        target: Any,
+        frame: str | None = None,
+        *,
+        reference: str = "world",
+        q: Any = None,
+        p: Values = None,
+        t: float = 0.0,
+        all: bool = True,
+        configuration: Any = None,
+        turns: str = "nearest",
+        tolerance: float = 1e-9,
+    ) -> Any:
+        """Find positions in which a frame meets a target: all configurations by name where a closed form is known.
+
+        target : (4, 4) pose or (3,) position of the frame, m; a `Pose`; {"position": …, "rotation": roll, pitch, yaw}
+            or {"position": …, "quaternion": x, y, z, w}; poses (N, 4, 4) give an `InverseKinematicsArray`, everything
+            else `InverseKinematics`
+        frame : default: the tool; reference : frame in which the target is given, as it is at q
+        q : (nq,) position from which distances count; joints that do not move the frame keep its values; default: rest
+        all : False for the solution nearest to q only
+        configuration : "keep" (that of q), a `Configuration`, its text ("front up no-flip") or some of its parts,
+            {"elbow": "up"}
+        turns : "nearest", angles as near to q as whole turns within limits allow; or "limits", all turns within limits
+        tolerance : error (m, rad) by forward kinematics up to which a position is a solution
+        """
+        return _find_solutions(
+            self,
+            target,
+            frame,
+            reference=reference,
+            q=q,
+            p=p,
+            t=t,
+            all=all,
+            configuration=configuration,
+            turns=turns,
+            tolerance=tolerance,
+        )
 
     def rate(self, q: Any, v: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nq) q̇; differs from v only for joints with quaternions."""
@@ -263,6 +370,57 @@ class Mechanism:
     @cached_property
     def _mass_matrix_evaluator(self) -> Evaluator:
         return self.compiled.evaluator("mass_matrix")
+
+    def coriolis(self, q: Any, v: Any, *, p: Values = None, t: float = 0.0) -> Array:
+        """(…, nv, nv) Coriolis matrix C from Christoffel symbols: C v + gravity(q) = bias(q, v, passive=False), and
+        Ṁ − 2 C is skew-symmetric. In machines with loops that of the tree with its loops cut, as M is."""
+        return self._call("coriolis", q, v, p=p)
+
+    def christoffel(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
+        """(…, nv, nv, nv) coefficients Γ of the Coriolis matrix: C_ij = Σ_k Γ_ijk v_k. Symmetric in j and k, and then
+        Christoffel symbols of the first kind, unless speeds are not rates of coordinates (joints with quaternions)."""
+        return point_arguments.christoffel_coefficients(self.compiled, q, p)
+
+    def momentum(
+        self, q: Any, v: Any, about: str | Sequence[float] | Array = "center", *, p: Values = None, t: float = 0.0
+    ) -> Array:
+        """(…, 6) momentum [angular; linear] of all bodies, world axes, N·m·s and N·s; without rotors (armature).
+
+        about : point of the angular momentum: "center" (of mass, as `center_of_mass`), a frame's origin, "world", or
+        world coordinates (…, 3), m
+        """
+        return point_arguments.find_momentum(self.compiled, "momentum_about", (q, v), about, p)
+
+    def momentum_matrix(
+        self, q: Any, about: str | Sequence[float] | Array = "center", *, p: Values = None, t: float = 0.0
+    ) -> Array:
+        """(…, 6, nv) matrix A with A v = momentum(q, v, about); about the centre of mass: the centroidal momentum
+        matrix."""
+        return point_arguments.find_momentum(self.compiled, "momentum_matrix", (q,), about, p)
+
+    def operational_mass(
+        self, q: Any, frame: str, *, part: Part = "both", p: Values = None, t: float = 0.0
+    ) -> OperationalMass:
+        """(mass, inverse): mass Λ (…, m, m) that a frame opposes to accelerations, [ω; v] of its origin in world axes,
+        and dynamically consistent inverse J̄ = M⁻¹ Jᵀ Λ (…, nv, m) of its Jacobian. Loops, constraints and drivers
+        hold. Λ is a pseudoinverse: zero along directions in which the frame cannot move (Khatib 1987).
+
+        part : "both" (m = 6), or "translation" or "rotation" alone (m = 3)
+        Raises SimulationError where a joint moves no mass.
+        """
+        return operational_space.compute_operational_mass(self.compiled, q, self._task(q, frame, part, p), p)
+
+    def null_space(self, q: Any, frame: str, *, part: Part = "both", p: Values = None, t: float = 0.0) -> Array:
+        """(…, nv, nv) projection N = 1 − J̄ J of speeds on those that leave a frame where it is, and satisfy loops,
+        constraints and drivers at rest; Nᵀ τ are the joint forces that do not accelerate the frame.
+
+        part : "both", or "translation" or "rotation" alone
+        Raises SimulationError where a joint moves no mass.
+        """
+        return operational_space.project_to_null_space(self.compiled, q, self._task(q, frame, part, p), p)
+
+    def _task(self, q: Any, frame: str, part: Part, p: Values) -> Array:
+        return operational_space.select_rows(self.jacobian(q, frame, p=p), part)
 
     def bias(self, q: Any, v: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True) -> Array:
         """(…, nv) h with M a + h = τ: Coriolis, centrifugal and gravity terms; with `passive` also passive joint
@@ -304,8 +462,12 @@ class Mechanism:
         x: Any = None,
         passive: bool = True,
         actuators: Sequence[str] | None = None,
+        wrenches: Mapping[str, Any] | None = None,
     ) -> Array:
         """(…, nv) joint forces that produce the accelerations `a`.
+
+        wrenches : frame → (…, 6) [torque; force] that acts on it from outside, at its origin, world axes, N·m and N;
+        it changes the forces by −Jᵀ F
 
         With loops or constraints the forces act at `actuators` (names of speeds; default: as many independent ones as
         there are freedoms), the other entries are zero; `a` must be consistent with what holds. They stand in the place
@@ -314,6 +476,9 @@ class Mechanism:
         that are pushed in, the forces are counted. Joints that are farther beyond such a stop than it gives way in a
         motion are named in a warning.
         """
+        if wrenches:
+            needed = self.inverse_dynamics(q, v, a, p=p, t=t, x=x, passive=passive, actuators=actuators)
+            return needed - outer_wrenches.find_equivalent_forces(self.compiled, q, wrenches, actuators, p, passive)
         if p is None and passive and actuators is None and self.compiled.plain:
             return self._inverse_dynamics_evaluator.call(q, v, a)
         from core.constraints.motion_with_rows import forces_with_limit_warning
@@ -349,14 +514,22 @@ class Mechanism:
         x: Any = None,
         passive: bool = True,
         motors: bool = False,
+        wrenches: Mapping[str, Any] | None = None,
     ) -> Array:
         """(…, nv) accelerations produced by joint forces `tau`, with loops, constraints and drivers enforced. As in
         runs, static friction keeps joints at rest within its limits, and stops push back. `tau` acts on the joints;
         with `motors` it is the command of the motors, cut off at effort limits and reduced so that speeds do not exceed
         their limits.
 
+        wrenches : frame → (…, 6) [torque; force] that acts on it from outside, at its origin, world axes, N·m and N
         Raises SimulationError naming the joint when it moves no mass.
         """
+        if wrenches:
+            outer_wrenches.refuse_motors(motors)
+            tau = np.asarray(tau, dtype=float) + outer_wrenches.find_joint_forces(
+                self.compiled, q, wrenches, p, passive
+            )
+            return self.forward_dynamics(q, v, tau, p=p, t=t, x=x, passive=passive)
         if motors:
             from core.constraints import motor_limits
 
@@ -471,15 +644,33 @@ class Mechanism:
         return forward_dynamics_fast_path(self.compiled)
 
     def reactions(
-        self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
+        self,
+        q: Any,
+        v: Any,
+        tau: Any,
+        *,
+        p: Values = None,
+        t: Any = 0.0,
+        x: Any = None,
+        passive: bool = True,
+        wrenches: Mapping[str, Any] | None = None,
     ) -> Reactions:
         """Joint → (…, 6) wrench that its parent side exerts on its child side, at b's origin, world axes, [torque;
         force]; the joint's own torque included. If constraints are redundant, the wrenches are those of minimum norm,
-        and `note` says so."""
+        and `note` says so.
+
+        wrenches : frame → (…, 6) [torque; force] that acts on it from outside, at its origin, world axes, N·m and N
+        """
         from core.constraints import reactions
 
+        outer = None
+        if wrenches:
+            tau = np.asarray(tau, dtype=float) + outer_wrenches.find_joint_forces(
+                self.compiled, q, wrenches, p, passive
+            )
+            outer = outer_wrenches.find_joint_wrenches(self.compiled, q, wrenches, p)
         motion, closing = self._compute_motion(q, v, tau, p, passive, t, x)
-        return reactions.compute_reactions(self.compiled, q, v, *motion, p, passive, t, x, closing)
+        return reactions.compute_reactions(self.compiled, q, v, *motion, p, passive, t, x, closing, outer)
 
     def constraint_forces(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True

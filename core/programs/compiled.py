@@ -273,11 +273,13 @@ class CompiledModel:
     # --------------------------------------------------------------------------- code
 
     def compile(self, *functions: str, wait: bool = True) -> None:
-        """Compile functions (e.g. "forward_dynamics"; default: those used so far) and wait for their machine code."""
+        """Compile functions (e.g. "forward_dynamics"; default: those used so far) and wait for their optimised
+        machine code."""
         for function in functions:
             self._unchecked_evaluator(function)
         if wait:
             self.program.wait(functions)
+            self.program.optimise(functions)
 
     @property
     def is_ready(self) -> bool:
@@ -312,7 +314,8 @@ class CompiledModel:
         """
         from core.programs.native_entry import build_entry
 
-        self.compile(function)
+        self._unchecked_evaluator(function)
+        self.program.wait([function])
         return build_entry(
             function, self._unchecked_evaluator(function).code, p, self.program.failures.get(function, "")
         )

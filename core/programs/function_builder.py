@@ -1,4 +1,4 @@
-"""Table and builder of a machine's symbolic functions: arguments q, v, u, l, x, t and parameters p; one flat result."""
+"""Table and builder of a machine's symbolic functions: arguments (letters) and parameters p; one flat result."""
 
 from __future__ import annotations
 
@@ -108,6 +108,11 @@ FUNCTIONS: dict[str, FunctionEntry] = {
         "q", lambda c, _: (_frame_count(c), 6, c.tree.nv), _of("kinematics.frames_jacobian")
     ),
     "frame_acceleration": FunctionEntry("qvu", lambda *_: (6,), _of("kinematics.frame_acceleration"), whole=True),
+    "point_jacobian": FunctionEntry("qo", lambda c, _: (6, c.tree.nv), _of("frame_motion.point_jacobian"), whole=True),
+    "jacobian_rate": FunctionEntry("qvo", lambda c, _: (6, c.tree.nv), _of("frame_motion.jacobian_rate"), whole=True),
+    "jacobian_rate_times_speed": FunctionEntry(
+        "qvo", lambda *_: (6,), _of("frame_motion.jacobian_rate_times_speed"), whole=True
+    ),
     "center": FunctionEntry("q", lambda *_: (3,), _of("kinematics.center"), checked=True),
     "rate": FunctionEntry("qv", _positions_shape, _of("kinematics.rate"), whole=True),
     "screws": FunctionEntry(
@@ -137,7 +142,12 @@ FUNCTIONS: dict[str, FunctionEntry] = {
     "gravity": FunctionEntry("q", _speeds_shape, _of("dynamics.gravity")),
     "energy": FunctionEntry("qv", lambda *_: (2,), _of("dynamics.energy"), loaded=True),
     "lost_power": FunctionEntry("qvxt", lambda *_: (1,), _of("derivatives.lost_power"), whole=True),
+    "coriolis": FunctionEntry("qv", lambda c, _: (c.tree.nv, c.tree.nv), _of("coriolis.coriolis"), whole=True),
     "momentum": FunctionEntry("qv", lambda *_: (6,), _of("dynamics.momentum_of")),
+    "momentum_about": FunctionEntry("qvo", lambda *_: (6,), _of("coriolis.momentum_about"), checked=True, whole=True),
+    "momentum_matrix": FunctionEntry(
+        "qo", lambda c, _: (6, c.tree.nv), _of("coriolis.momentum_matrix"), checked=True, whole=True
+    ),
     "wrenches": FunctionEntry("qvu", lambda c, _: _joints_shape(c, 6), _of("wrenches.wrenches"), loaded=True),
     "wrenches_smooth": FunctionEntry(
         "qvu", lambda c, _: _joints_shape(c, 6), partial(_of("wrenches.wrenches"), smooth=True), loaded=True

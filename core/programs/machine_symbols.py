@@ -154,7 +154,7 @@ class MachineSymbols:
         nv = self.tree.nv
         rows = len(self.constraints.rows)
         others = {"c": len(self.cut_coordinates) if self.bearings else 0, "x": 2 * self.nx, "t": self.clock.size}
-        return {"q": self.tree.nq, "v": nv, "u": nv, "l": rows, **others}
+        return {"q": self.tree.nq, "v": nv, "u": nv, "o": 3, "l": rows, **others}
 
     @cached_property
     def segments(self) -> Segments | None:

@@ -35,7 +35,7 @@ DYNAMICS_FUNCTIONS = frozenset(
         *("inverse_dynamics", "inverse_dynamics_ideal", "bias", "bias_ideal", "bias_smooth"),
         *("forward_dynamics", "forward_dynamics_ideal", "forward_dynamics_smooth"),
         *("wrenches", "wrenches_smooth", "wrenches_ideal", "force_slopes", "force_slopes_by_parameters"),
-        *("motion_slopes", "motion_slopes_by_parameters"),
+        *("motion_slopes", "motion_slopes_by_parameters", "coriolis"),
     ]
 )
 """Functions (`core.programs.function_builder`) that are meaningless for a machine with impossible masses, friction or

@@ -156,7 +156,7 @@ class Program:
         from core.codegen.block_code import BlockCode
         from core.codegen.instructions import list_instructions
         from core.codegen.machine_code import MachineCode
-        from core.codegen.object_code import LoadedLibrary
+        from core.codegen.tiered_code import TieredLibrary
 
         checked = function.signature.checked
         if isinstance(function.content, BlockTable):
@@ -164,7 +164,7 @@ class Program:
         sizes, size = self._sizes(function.signature), math.prod(function.signature.shape)
         instructions = list_instructions(function.content)
         text = llvm_ir.build_module(instructions, sizes, size, checked=checked, wide=function.signature.wide)
-        return MachineCode(LoadedLibrary(text), sizes, size, len(instructions))
+        return MachineCode(TieredLibrary(text), sizes, size, len(instructions))
 
     def is_ready(self, names: Iterable[str] | None = None) -> bool:
         """Return True when the given functions (default: all used so far) run as machine code."""
@@ -178,6 +178,11 @@ class Program:
         for name in names or list(self._codes):
             self._compile(name, even_if_unused=True)
             self._waiting[name].wait(timeout)
+
+    def optimise(self, names: Iterable[str] | None = None) -> None:
+        """Optimise the machine code of the given functions (default: all used so far) now, after `wait`."""
+        for name in names or list(self._codes):
+            self._codes[name].optimise()
 
 
 def _build_interpreter(function: SymbolicFunction) -> Code:

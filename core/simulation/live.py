@@ -43,6 +43,7 @@ from core.simulation.events.contact_columns import (
 )
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.run.contact_channels import ContactChannels, ContactElement
+from core.simulation.run.cut_torques import apply_cut_torques
 from core.simulation.run.driver_jumps import check_driver_jumps
 from core.simulation.run.initial_state import start_state
 from core.simulation.run.run import Run, Statistics
@@ -194,6 +195,7 @@ class Live:
         Raises KinetostatError if the state, the settings or the forces do not fit the machine.
         """
         check_kinds_known(mech.model.expanded)
+        mech, torque = apply_cut_torques(mech, torque)
         self.mech, self.parameters = mech, dict(parameters or {})
         self.damping, self._dampings = damping, set[float]()
         """Of the last: rates that have acted."""

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from core.apart.talk import TaskConnection
 from core.apart.work_process import WorkProcess
-from core.codegen import background, object_cache, object_code
+from core.codegen import background, object_cache
+from core.codegen.processor import processor_identification
+from core.codegen.tiered_code import OPTIMISER
 from core.files.sent_model import PackedModel
 from core.mechanism.work_apart import run_in_worker
 
@@ -51,9 +53,7 @@ def _run_key(model: PackedModel, options: Mapping[str, Any]) -> str:
     from core.simulation.machine_code.intermediate import hash_sources
 
     content = f"{model}\n{sorted(options.items())}\n{hash_sources(INTEGRATORS)}"
-    return object_cache.cache_key(
-        f"{object_code.processor_identification()} run", hashlib.sha256(content.encode()).hexdigest()
-    )
+    return object_cache.cache_key(f"{processor_identification()} run", hashlib.sha256(content.encode()).hexdigest())
 
 
 def _compute_first_piece(options: Mapping[str, Any], mech: Mechanism, line: TaskConnection) -> None:
@@ -63,5 +63,5 @@ def _compute_first_piece(options: Mapping[str, Any], mech: Mechanism, line: Task
 
     AHEAD.leave_to_others()
     simulate(mech, **options, cancelled=lambda: True)
-    while background.is_busy() and not line.should_stop():
+    while (background.is_busy() or OPTIMISER.is_busy) and not line.should_stop():
         time.sleep(LOOK)

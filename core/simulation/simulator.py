@@ -30,6 +30,7 @@ from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.methods.method import STIFF as STIFF_METHOD
 from core.simulation.methods.step_state import TOLD
 from core.simulation.run.begun_run import LARGEST_PIECE, prepare_run
+from core.simulation.run.cut_torques import apply_cut_torques
 from core.simulation.run.driver_jumps import check_driver_jumps
 from core.simulation.run.early_ends import EndedRun, contradiction_error_at, early_end_error
 from core.simulation.run.initial_state import start_state
@@ -103,7 +104,8 @@ def simulate(
     follows what holds.
     x0 : states of force elements, by name or whole; default: at rest
     parameters : values by name, or all in the order of `mech.p_names`
-    torque : joint forces, (nv,) or by speed: numbers (N·m, N) or formulas, e.g. "10*sin(t) - 2*elbow.v"
+    torque : joint forces, (nv,) or by speed: numbers (N·m, N) or formulas, e.g. "10*sin(t) - 2*elbow.v"; along a joint
+    that closes a loop, the force acts as the force element "joint.tau" of the run's model
     file : HDF5 file written while the run goes on (readable even if the program is killed), with `channels`
     progress : called with the part done, 0 … 1; cancelled: asked between pieces; the run then ends early
     watch : called again and again with the run as far as it is; nothing of it is copied for that
@@ -124,6 +126,7 @@ def simulate(
     began = time.perf_counter()
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
     check_kinds_known(mech.model.expanded)
+    mech, torque = apply_cut_torques(mech, torque)
     options = (method, step, rtol, atol, output, start, parameters, torque, max_steps, closing, factorisation)
     chosen = check_settings(mech, duration, *options)
     y = start_state(mech, q0, v0, mech.parameter_values(parameters), start, x0)

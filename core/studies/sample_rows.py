@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.other_cuts import closing_joint
 from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError, suggest_names
 from core.files.formats import reload_model
 from core.mechanism import Mechanism
@@ -93,6 +94,8 @@ class StudyMachine:
             return f"{what}0", stem
         if name in mech.q_names:
             return "q0", name
+        if kind == "runs" and closing_joint(mech.compiled, name):
+            return ("v0" if what == "v" else "q0"), name
         if kind == "runs" and name in OPTIONS:
             return "option", name
         known = [*mech.p_names, *(f"{q}.q" for q in mech.q_names), *(f"{v}.v" for v in mech.v_names), *OPTIONS]

@@ -24,6 +24,7 @@ from core.errors import FileError, KinetostatError, ModelError
 from core.files import dumps
 from core.mechanism import Mechanism
 from core.model import Model
+from core.simulation.run.cut_torques import apply_cut_torques
 from core.studies.declaration import HOW, KINDS, Declaration, Distribution, StudyAxis, parse_distribution
 from core.studies.row_file import RowFile, RowTable, load
 from core.studies.sample_rows import StudyMachine
@@ -70,6 +71,8 @@ class Study:
                 f"There is no kind of study '{kind}'.", where="study", remedy=f"Use one of {', '.join(KINDS)}."
             )
         self._mech = model if isinstance(model, Mechanism) else Mechanism(model)
+        if options.get("torque") is not None:
+            self._mech, options["torque"] = apply_cut_torques(self._mech, options["torque"])
         document = self._mech.model
         allowed = ("duration", "method", "step", "rtol", "atol", "torque", "output", "max_steps", "closed_forms")
         for name in options:

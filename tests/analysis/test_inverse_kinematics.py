@@ -238,9 +238,10 @@ def test_flips_of_universal_joints_are_no_other_pose_of_a_platform():
 
 
 def test_the_card_says_how_far_a_search_goes():
-    context = Context.of(load(EXAMPLES / "ur5.kst"))
-    text = call(
-        "inverse_kinematics", context, position=(0.4, 0.1, 0.5), orientation=(0.1, 0.2, 0.3), restarts=3
-    ).to_text()
+    given = json.loads((REFERENCE / "ik_general_6r.json").read_text())["parameters"]
+    rows = tuple(DHRow(a=a, alpha=alpha, d=d) for a, alpha, d, *_ in given["dh"])
+    mech = Mechanism(Model(name="arm", chains=(DHChain(name="arm", rows=rows),)))
+    context = Context(mech.model, mech, np.array(given["q_generating"]))
+    text = call("inverse_kinematics", context, restarts=3).to_text()
     assert "at least" in text
     assert "may have missed" in text

@@ -91,8 +91,8 @@ def test_all_coordinates_of_a_joint_with_commas(run):
     [
         ("--pose=crank_pn=1", "There is no coordinate or parameter 'crank_pn'. Did you mean crank_pin"),
         ("--v0=crank_pn=1", "There is no speed 'crank_pn'. Did you mean crank_pin"),
-        ("--pose=moving_pin_b=1", "'moving_pin_b' closes a loop and has no coordinate of its own"),
-        ("--v0=moving_pin_b=1", "'moving_pin_b' closes a loop and has no speed of its own"),
+        ("--pose=moving_pin_b=1 m", "'m' is a unit for a length"),
+        ("--v0=moving_pin_b=1 m/s", "'m/s' has the wrong dimension"),
         ("--q0=crank_pin=1 m", "'m' is a unit for a length"),
     ],
 )

@@ -29,7 +29,7 @@ def at_once(job):
 
 def test_threads_share_the_functions_that_paths_call(monkeypatch):
     """Else one of them calls what was thrown away with the library of the other."""
-    library, made = direct_call.LoadedLibrary, []
+    library, made = direct_call.TieredLibrary, []
     for name in ("_build_library", "_method_definition", "_new_function_type"):
         monkeypatch.setattr(direct_call, name, cache(getattr(direct_call, name).__wrapped__))
 
@@ -38,7 +38,7 @@ def test_threads_share_the_functions_that_paths_call(monkeypatch):
         made.append(library(text))
         return made[-1]
 
-    monkeypatch.setattr(direct_call, "LoadedLibrary", slowly)
+    monkeypatch.setattr(direct_call, "TieredLibrary", slowly)
     p = np.zeros(1)
     paths = at_once(lambda: direct_call.build_direct_call(0, (), [2], p, (2,), lambda *given: "general", None))
     assert len(made) == 1

@@ -256,6 +256,52 @@ def mass_matrix(s: State) -> None:
     assert np.isclose(own @ np.array(matrix.entries) @ own, v @ s.mech.mass_matrix(s.q) @ v, rtol=1e-6, atol=1e-12)
 
 
+def coriolis(s: State) -> None:
+    """C + Cᵀ and C v: differences of M and of ½ vᵀ M v at closed poses"""
+    result, v = s.called("coriolis", speeds=s.u), s.moving[0]
+    C, M = np.array(part(result, Matrix).entries), np.asarray(s.mech.mass_matrix(s.q))
+    poses = (s.posed({name: x * t for name, x in s.u.items()}, t) for t in (STEP, 2.0 * STEP, 3.0 * STEP))
+    M_rate = _rate(*(np.asarray(s.mech.mass_matrix(q)) - M for q in poses))
+    np.testing.assert_allclose(C + C.T, M_rate, atol=1e-5 * (1.0 + np.abs(M_rate).max()))
+    forces = values(part(result, Table), "C q̇")
+    bias = s.mech.bias(s.q, v, passive=False) - s.mech.gravity(s.q)
+    np.testing.assert_allclose(forces, bias, atol=1e-5 * (1.0 + np.abs(bias).max()))
+
+
+def momentum(s: State) -> None:
+    """Σ m ċ and Σ R I Rᵀ ω + c × m ċ of bodies, by differences of closed poses (where nothing else has mass)"""
+    found = facts(s.called("momentum", speeds=s.u, about="world"))
+    if any(force.masses for force in s.model.expanded.forces):
+        return
+    mech, total, X0 = s.mech, np.zeros(6), s.mech.poses(s.q)
+    moved = [mech.poses(s.posed({name: x * t for name, x in s.u.items()}, t)) for t in (STEP, 2.0 * STEP, 3.0 * STEP)]
+    for name, m, *rest in part(s.called("mass_properties"), Table).rows:
+        k = mech.frame_names.index(name)
+        x, y, z, xx, yy, zz, xy, xz, yz = (float(getattr(cell, "value", cell)) for cell in rest)
+        R, m = X0[k, :3, :3], float(getattr(m, "value", m))
+        turn = _rate(*(Rotation.from_matrix(X[k, :3, :3] @ R.T).as_rotvec() for X in moved))
+        center = X0[k] @ (x, y, z, 1.0)
+        P = m * _rate(*((X[k] @ (x, y, z, 1.0) - center)[:3] for X in moved))
+        L = R @ [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]] @ R.T @ turn + np.cross(center[:3], P)
+        total += np.concatenate([P, L])
+    own = [found[f"{word} momentum {axis}"] for word in ("Linear", "Angular") for axis in "xyz"]
+    np.testing.assert_allclose(own, total, atol=1e-5 * (1.0 + np.abs(total).max()))
+
+
+def jacobian_rate(s: State) -> None:
+    """velocity and acceleration of the frame: differences of closed poses"""
+    table = part(s.called("jacobian_rate", speeds=s.u, accelerations=s.w), Table)
+    X, weights, found = s.mech.frame(s.q, s.context.tool), (-104.0, 114.0, -56.0, 11.0), []
+    for t in (k * LONG_STEP for k in range(1, 5)):
+        way = {name: speed * t + 0.5 * s.w.get(name, 0.0) * t * t for name, speed in s.u.items()}
+        Y = s.mech.frame(s.posed(way, t), s.context.tool)
+        found.append(np.concatenate([Rotation.from_matrix(Y[:3, :3] @ X[:3, :3].T).as_rotvec(), Y[:3, 3] - X[:3, 3]]))
+    acceleration = np.array(weights) @ found / (12.0 * LONG_STEP**2)
+    np.testing.assert_allclose(values(table, "Velocity"), s.twist(s.context.tool, s.u), atol=1e-5)
+    scale = 1.0 + np.abs(acceleration).max()
+    np.testing.assert_allclose(values(table, "J q̈ + J̇ q̇"), acceleration, atol=1e-4 * scale)
+
+
 def forward_kinematics(s: State) -> None:
     """pose of the frame in the kernel"""
     table = part(s.called("forward_kinematics", frames=s.context.tool), Table)
@@ -469,6 +515,7 @@ CHECKS: dict[str, Callable[[State], None]] = {
         coordinates,
         forward_kinematics,
         jacobian,
+        jacobian_rate,
         inverse_kinematics,
         planarity,
         loops,
@@ -482,6 +529,8 @@ CHECKS: dict[str, Callable[[State], None]] = {
         inverse_dynamics,
         gravity,
         mass_matrix,
+        coriolis,
+        momentum,
         show_robot,
         show_in_sequence,
         picture,

@@ -209,6 +209,3 @@ def test_names_that_there_are_not():
     mech = machine("four_bar")
     with pytest.raises(ModelError, match=r"no coordinate 'crank_pn'. Did you mean crank_pin"):
         mech.move(mech.rest(), {"crank_pn": 1.0})
-    cut = mech.loops[0].cut
-    with pytest.raises(ModelError, match=f"'{cut}' closes a loop.*{mech.q_names[0]}"):
-        mech.move(mech.rest(), {cut: 1.0})

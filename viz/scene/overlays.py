@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
 
+from viz.camera import Ray
 from viz.drawlist import geometry as g
 from viz.drawlist.draw_list import Item, build_draw_list
 from viz.drawlist.item import SpanBatch
@@ -21,6 +22,7 @@ from viz.meshes.meshes import get_mesh
 from viz.meshes.polydata import line_mesh, polyline, vtk_matrix
 from viz.placement import Array
 from viz.scene.figures import Figure, Poses, set_material, transparent_copy
+from viz.scene.picking import PickTarget, nearest_hit
 from viz.scene.vectors import SceneArrows, VectorGlyph
 
 if TYPE_CHECKING:
@@ -75,6 +77,10 @@ class _TransparentCopy:
         for figure in self.figures:
             self.renderer.RemoveActor(figure.actor)
 
+    def pick_targets(self, meaning: object) -> list[PickTarget]:
+        """Return the forms that a line of sight can meet, with what they mean."""
+        return [PickTarget(figure.item.geometry, figure.pose, meaning) for figure in self.figures]
+
 
 class GhostCopies:
     """All transparent copies of machines, grouped by independent sources (a result, other runs …)."""
@@ -117,6 +123,12 @@ class GhostCopies:
             copy.remove()
         if made:
             self._copies[source], self._drawn[source] = made, used
+
+    def copy_met_by(self, ray: Ray, source: str) -> int | None:
+        """Return the index of the copy of a source that a line of sight meets first; None if it meets none."""
+        copies = enumerate(self._copies.get(source, ()))
+        hit = nearest_hit(ray, (target for k, copy in copies for target in copy.pick_targets(k)))
+        return None if hit is None else int(hit.meaning)  # type: ignore[call-overload]
 
     def paint(self, look: ColourScheme) -> None:
         """Apply the colours of a look."""
@@ -199,6 +211,11 @@ class Overlays:
             own = machine if values or model is not None else None
             machines.append((own, values, self.items))
         self._ghosts.show_copies(source, names, arrays, machines, opacity, self.layers)
+
+    def ghost_met_by(self, ray: Ray, source: str) -> int | None:
+        """Return the index of the transparent copy of a source that a line of sight meets first; None if it meets
+        none."""
+        return self._ghosts.copy_met_by(ray, source)
 
     # ------------------------------------------------------------------------------- traces
 

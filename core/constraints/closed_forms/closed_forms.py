@@ -31,7 +31,8 @@ from core.codegen.graph_symbols import build_column, scalar_symbols
 from core.codegen.instructions import Instruction, list_instructions
 from core.codegen.joined_rows import compress_table
 from core.codegen.machine_code import MachineCode
-from core.codegen.object_code import LoadedLibrary, is_cached
+from core.codegen.object_code import is_cached
+from core.codegen.tiered_code import TieredLibrary
 from core.constraints.closed_forms.families import ChainSolution
 from core.constraints.closed_forms.graph import BESIDE, Edge, elementary_edges, equivalent_gears, equivalent_rods
 from core.constraints.closed_forms.order import SolutionSearch, solve_order
@@ -110,7 +111,7 @@ def compile_code(function: _SymbolicFunction | BlockTable) -> MachineCode | Bloc
     background.raise_if_stopping()
     if isinstance(function, BlockTable):
         return BlockCode(function, checked=False)
-    return MachineCode(LoadedLibrary(function.llvm_text), function.sizes, function.size, len(function.instructions))
+    return MachineCode(TieredLibrary(function.llvm_text), function.sizes, function.size, len(function.instructions))
 
 
 def abortable_runner(runner: Runner) -> Runner:

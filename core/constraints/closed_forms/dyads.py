@@ -33,6 +33,10 @@ LEAST_DIVISOR = 1e-200
 """
 
 
+OPEN_TURN_TOLERANCE = 1e-9
+"""Sine of the angle between a direction and an axis below which a turn about the axis counts as open."""
+
+
 class Turn(NamedTuple):
     """An angle by its cosine and sine."""
 
@@ -62,6 +66,12 @@ class Root(NamedTuple):
     value: Scalar
     """A `Turn`, or a displacement, m."""
     reach: Scalar
+
+
+class ChosenSide(NamedTuple):
+    """A guess that names the side of a root, instead of a value on that side: 1 or −1."""
+
+    sign: float
 
 
 class SubproblemSolver(Protocol):
@@ -99,13 +109,13 @@ def solve_angle(A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
     """Solve A cos q + B sin q = C for the angle: q = α ± β with r cos α = A, r sin α = B, r cos β = C; sin²β is the
     reach.
 
-    guess : rad; its side is the sign of sin(guess − α)
+    guess : rad, its side is the sign of sin(guess − α); or that sign, as a `ChosenSide`
     """
     if (own := _registered_solver(A, B, C, guess)) is not None:
         return own.turn(A, B, C, guess)
     r2 = plus(plus(times(A, A), times(B, B)), LEAST_DIVISOR)
     w2 = minus(r2, times(C, C))
-    sign = side(minus(times(A, sin(guess)), times(B, cos(guess))))
+    sign = guess.sign if isinstance(guess, ChosenSide) else side(minus(times(A, sin(guess)), times(B, cos(guess))))
     w = times(sign, sqrt(apply("fmax", w2, 0.0)))
     cosine = over(minus(times(A, C), times(B, w)), r2)
     sine = over(plus(times(B, C), times(A, w)), r2)
@@ -129,18 +139,31 @@ def solve_slide_for_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scal
         return own.slide(w, square, guess)
     across = plus(times(w.x, w.x), times(w.y, w.y))
     root2 = minus(square, across)
-    root = times(side(plus(guess, w.z)), sqrt(apply("fmax", root2, 0.0)))
+    sign = guess.sign if isinstance(guess, ChosenSide) else side(plus(guess, w.z))
+    root = times(sign, sqrt(apply("fmax", root2, 0.0)))
     return Root(minus(root, w.z), over(root2, plus(square, LEAST_DIVISOR)))
 
 
-def angle_between(a: Vector3, c: Vector3) -> Turn:
-    """Rotation about z that aligns a with c; z components are ignored."""
+def angle_between(a: Vector3, c: Vector3, open_turn: Turn | None = None) -> Turn:
+    """Rotation about z that aligns a with c; z components are ignored.
+
+    open_turn : the angle where one of them is along z, so that every angle aligns them
+    """
     along = plus(times(a.x, c.x), times(a.y, c.y))
     ahead = minus(times(a.x, c.y), times(a.y, c.x))
     if (own := _registered_solver(ahead, along)) is not None:
         return own.direction(ahead, along)
-    length = sqrt(plus(plus(times(along, along), times(ahead, ahead)), LEAST_DIVISOR))
-    return Turn(over(along, length), over(ahead, length))
+    square = plus(times(along, along), times(ahead, ahead))
+    length = sqrt(plus(square, LEAST_DIVISOR))
+    turn = Turn(over(along, length), over(ahead, length))
+    if open_turn is None:
+        return turn
+    least = times(OPEN_TURN_TOLERANCE**4, times(a.dot(a), c.dot(c)))
+    return _turn_if(apply("gt", square, least), turn, open_turn)
+
+
+def _turn_if(is_known: Scalar, turn: Turn, otherwise: Turn) -> Turn:
+    return Turn(*(apply("if_else", is_known, own, other) for own, other in zip(turn, otherwise, strict=True)))
 
 
 def angle_about_z(R: Rotation) -> Turn:
@@ -151,20 +174,25 @@ def angle_about_z(R: Rotation) -> Turn:
 
 
 def solve_pointing_angles(
-    fixed_rotation: Rotation, direction: Vector3, target: Vector3, guess: Scalar
+    fixed_rotation: Rotation, direction: Vector3, target: Vector3, guess: Scalar, open_turn: Turn | None = None
 ) -> tuple[Turn, Turn, Scalar]:
     """Solve Rz(θ₁) K Rz(θ₂) d = w (fixed rotation K, direction d, target w, |d| = |w|) for the angles of two
-    intersecting axes; return both and the reach. guess : of θ₂"""
+    intersecting axes; return both and the reach. guess : of θ₂; open_turn : θ₁ where w is along its axis"""
     k = fixed_rotation.z  # the first axis seen from behind K
     A = plus(times(k.x, direction.x), times(k.y, direction.y))
     B = minus(times(k.y, direction.x), times(k.x, direction.y))
     second, reach = solve_angle(A, B, minus(target.z, times(k.z, direction.z)), guess)
-    return angle_between(fixed_rotation.act(second.rotation().act(direction)), target), second, reach
+    return angle_between(fixed_rotation.act(second.rotation().act(direction)), target, open_turn), second, reach
 
 
-def solve_three_axis_angles(K: Rotation, M: Rotation, T: Rotation, guess: Scalar) -> tuple[Turn, Turn, Turn, Scalar]:
-    """Solve Rz(θ₁) K Rz(θ₂) M Rz(θ₃) = T for the three angles; return them and the reach. guess : of θ₂"""
-    first, second, reach = solve_pointing_angles(K, M.act(Z), T.act(Z), guess)
+def solve_three_axis_angles(
+    K: Rotation, M: Rotation, T: Rotation, guess: Scalar, open_turn: Turn | None = None
+) -> tuple[Turn, Turn, Turn, Scalar]:
+    """Solve Rz(θ₁) K Rz(θ₂) M Rz(θ₃) = T for the three angles; return them and the reach.
+
+    guess : of θ₂; open_turn : θ₁ where the first and third axes are aligned, so that only their sum is determined
+    """
+    first, second, reach = solve_pointing_angles(K, M.act(Z), T.act(Z), guess, open_turn)
     before = first.rotation() @ K @ second.rotation() @ M
     return first, second, angle_about_z(before.transposed() @ T), reach
 
@@ -219,6 +247,8 @@ def axis_intersection_heights(K: Rotation, p: Vector3) -> tuple[Scalar, Scalar]:
 Guess = Callable[[int], Any]
 """Function that returns the guess of the k-th motion of the chain: rad, m, or a rotation."""
 Solution = tuple[list[Any], Scalar]
+OpenTurns = Sequence[Turn] | None
+"""Angles that the revolutes of a chain take where its equations leave them open (aligned axes); None: not treated."""
 
 
 def pose_from_joint_value(value: Any) -> Pose:
@@ -306,7 +336,7 @@ def solve_massless_rod_chain(kinds: str, K: Sequence[Pose], guess: Guess) -> Sol
     return [first, None], reach
 
 
-def solve_wrist_chain(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
+def solve_wrist_chain(kinds: str, K: Sequence[Pose], guess: Guess, open_turns: OpenTurns = None) -> Solution:
     """Solve two intersecting revolutes, a joint, and a ball joint: the joint from a distance, the revolutes from a
     direction, the ball from the remaining rotation."""
     height, behind = axis_intersection_heights(K[0].rotation, K[0].position)
@@ -316,8 +346,10 @@ def solve_wrist_chain(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     # the first two joints keep the distance of the ball from where their axes meet (the hub): the third from that
     third, reach = reachable(p, K[1].inverse().point(hub), _squared_norm(w), guess(2))
     d = K[1].point(pose_from_joint_value(third).point(p)) - hub
-    first, second, pointing = solve_pointing_angles(K[0].rotation, d, w, guess(1))
-    return _add_ball_rotation(kinds, K, [first, second, third], guess, _smallest_reach(reach, pointing))
+    first, second, pointing = solve_pointing_angles(
+        K[0].rotation, d, w, guess(1), open_turns[0] if open_turns else None
+    )
+    return _add_ball_rotation(kinds, K, [first, second, third], guess, _smallest_reach(reach, pointing), open_turns)
 
 
 def solve_parallel_chain(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
@@ -358,7 +390,9 @@ def _ball_joint_centres(kinds: str, K: Sequence[Pose]) -> tuple[Vector3, Vector3
     return K[2].point(point_on_z(enter)), K[5].inverse().point(point_on_z(leave))
 
 
-def _add_ball_rotation(kinds: str, K: Sequence[Pose], values: list[Any], guess: Guess, reach: Scalar) -> Solution:
+def _add_ball_rotation(
+    kinds: str, K: Sequence[Pose], values: list[Any], guess: Guess, reach: Scalar, open_turns: OpenTurns = None
+) -> Solution:
     """Values with the rotation of the ball joint added, or of the three revolutes equivalent to it."""
     R = NO_ROTATION
     for value, X in zip(values, K, strict=False):
@@ -366,8 +400,72 @@ def _add_ball_rotation(kinds: str, K: Sequence[Pose], values: list[Any], guess: 
     T = R.transposed() @ K[-1].rotation.transposed()
     if kinds[3:] == "S":
         return [*values, T], reach
-    *turns, middle = solve_three_axis_angles(K[3].rotation, K[4].rotation, T, guess(4))
+    *turns, middle = solve_three_axis_angles(
+        K[3].rotation, K[4].rotation, T, guess(4), open_turns[3] if open_turns else None
+    )
     return [*values, *turns], _smallest_reach(reach, middle)
+
+
+def solve_level_angle(K: Pose, c: Vector3, height: Scalar, guess: Scalar, open_turn: Turn) -> Root:
+    """Solve n · (Rz(−θ) c − p) = height for the angle, with n the z axis and p the position of K: the height of a point
+    over the plane through the next joint is kept by all joints parallel to it.
+
+    open_turn : the angle where the point is on the first axis, so that its height is the same at all angles
+    """
+    n = K.rotation.act(Z)
+    A = plus(times(n.x, c.x), times(n.y, c.y))
+    B = minus(times(n.x, c.y), times(n.y, c.x))
+    turn, reach = solve_angle(A, B, minus(plus(height, n.dot(K.position)), times(n.z, c.z)), guess)
+    size = plus(plus(c.dot(c), K.position.dot(K.position)), times(height, height))
+    is_known = apply("gt", plus(times(A, A), times(B, B)), times(OPEN_TURN_TOLERANCE**2, size))
+    return Root(_turn_if(is_known, turn, open_turn), apply("if_else", is_known, reach, 1.0))
+
+
+def solve_elbow_chain(kinds: str, K: Sequence[Pose], guess: Guess, open_turns: Sequence[Turn]) -> Solution:
+    """Solve a revolute, two parallel revolutes (z axes in the same direction), and three that meet in a point: the
+    first from the height of that point along the parallel axes, the third from a distance, the second from a
+    direction."""
+    p, c = _ball_joint_centres(kinds, K)
+    first, level = solve_level_angle(K[0], c, plus(K[1].position.z, p.z), guess(0), open_turns[0])
+    ahead = (pose_from_joint_value(first) @ K[0]).inverse().point(c)
+    third, reach = solve_angle_for_distance(
+        _without_z(p), _without_z(K[1].inverse().position), _squared_norm(_without_z(ahead)), guess(2)
+    )
+    second = angle_between(K[1].point(third.rotation().act(p)), ahead, open_turns[1])
+    return _add_ball_rotation(kinds, K, [first, second, third], guess, _smallest_reach(level, reach), open_turns)
+
+
+def solve_three_parallel_chain(kinds: str, K: Sequence[Pose], guess: Guess, open_turns: Sequence[Turn]) -> Solution:
+    """Solve a revolute, three parallel ones (z axes in the same direction), and two that meet: the first from the
+    height of their meeting point along the parallel axes, the last two and the sum of the parallel angles from the
+    orientation, the parallel ones as a planar chain."""
+    enter, leave = axis_intersection_heights(K[4].rotation, K[4].position)
+    back = K[5].inverse()
+    height = plus(plus(K[1].position.z, K[2].position.z), K[3].point(point_on_z(enter)).z)
+    first, level = solve_level_angle(K[0], back.point(point_on_z(leave)), height, guess(0), open_turns[0])
+    B = (pose_from_joint_value(first) @ K[0]).rotation.transposed() @ back.rotation
+    turned = NO_ROTATION
+    for k in (1, 2, 3):
+        turned = turned @ open_turns[k].rotation() @ (K[k].rotation if k < 3 else NO_ROTATION)
+    _, fifth, sixth, middle = solve_three_axis_angles(K[3].rotation, K[4].rotation, B, guess(4), angle_about_z(turned))
+    there = K[3] @ pose_from_joint_value(fifth) @ K[4] @ pose_from_joint_value(sixth) @ K[5]
+    parallel, reach = solve_planar_chain(
+        "RRR", [K[1], K[2], there @ pose_from_joint_value(first) @ K[0]], lambda k: guess(k + 1)
+    )
+    return [first, *parallel, fifth, sixth], _smallest_reach(level, middle, reach)
+
+
+def solve_cylindrical_chain(kinds: str, K: Sequence[Pose], guess: Guess, open_turns: Sequence[Turn]) -> Solution:
+    """Solve three parallel revolutes and a slide along them, in any order: the revolutes as a planar chain, the slide
+    from the height that is left. Whether the last pose is turned about the axes only is for the caller to check."""
+    slide = kinds.index("P")
+    one, two, three = order = [(slide + k) % 4 for k in (1, 2, 3)]  # a chain may begin at any of its joints
+    turns, reach = solve_planar_chain("RRR", [K[one], K[two], K[three] @ K[slide]], lambda k: guess(order[k]))
+    before = K[slide]
+    for k, turn in zip(order, turns, strict=True):
+        before = before @ pose_from_joint_value(turn) @ K[k]
+    values = dict(zip(order, turns, strict=True)) | {slide: before.inverse().position.z}
+    return [values[k] for k in range(4)], reach
 
 
 SOLVERS: dict[str, Callable[[str, Sequence[Pose], Guess], Solution]] = {

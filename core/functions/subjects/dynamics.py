@@ -8,7 +8,7 @@ from typing import Any
 from core.errors import ModelError, SimulationError, join_words
 from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
-from core.functions.options import Flag, Values
+from core.functions.options import Choice, Flag, FrameName, Values
 from core.functions.results import Matrix, Message, Report, Result, Table, to_row_tuples
 from core.functions.subjects.actuation import ACTUATORS, actuators_text, find_actuators
 from core.functions.text import Amount, Cell, Column
@@ -215,6 +215,65 @@ def mass_matrix(context: Context) -> Result:
     )
 
 
+def coriolis(context: Context, speeds: dict[str, float]) -> Result:
+    """Compute the Coriolis matrix at given speeds, and the Coriolis and centrifugal forces C q̇."""
+    from core.functions.text import without_rounding_errors, without_solver_errors
+
+    mech, q, p, names = context.mech, context.q, context.p, tuple(context.mech.v_names)
+    v = mech.speeds(q, speeds, p=p, t=context.t)
+    C = mech.coriolis(q, v, p=p)
+    of_tree = "of the tree with its loops cut" if mech.compiled.lasting.any() else ""
+    at_rest = "" if v.any() else "zero, since no joint moves: give joint speeds"
+    matrix = Matrix(
+        title="Coriolis matrix",
+        symbol="C(q, \\dot{q})",
+        entries=to_row_tuples(without_rounding_errors(C)),
+        rows=names,
+        columns=names,
+        note="; ".join(filter(None, ("from Christoffel symbols, so that Ṁ − 2 C is skew-symmetric", of_tree, at_rest))),
+    )
+    speed, force = without_solver_errors(mech, v), without_solver_errors(mech, C @ v)
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (name, Amount(float(speed[i]), d), Amount(float(force[i]), _FORCES[d]))
+        for i, (name, d) in enumerate(zip(names, speed_dimensions(context), strict=True))
+    )
+    table = Table(
+        title="Coriolis and centrifugal forces",
+        columns=tuple(map(Column, ("Joint", "Speed", "C q̇"))),
+        rows=rows,
+        note="; ".join(filter(None, ("M q̈ + C q̇ + G = τ", of_tree))),
+    )
+    return Report(title="Coriolis matrix", parts=(matrix, table))
+
+
+def momentum(context: Context, speeds: dict[str, float], about: str, frame: str) -> Result:
+    """Compute linear and angular momentum of all bodies at given speeds."""
+    from core.functions.text import without_solver_errors
+
+    mech, q, p = context.mech, context.q, context.p
+    v = mech.speeds(q, speeds, p=p, t=context.t)
+    place = frame if about == "frame" else about
+    found = mech.momentum(q, v, place, p=p)
+    center = mech.center_of_mass(q, p=p) if about == "center" else mech.frame(q, place, p=p)[:3, 3]
+    angular, linear, point = (without_solver_errors(mech, each) for each in (found[:3], found[3:], center))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (f"{word} {axis}", Amount(float(x), dimension))
+        for word, values, dimension in (
+            ("Linear momentum", linear, "momentum"),
+            ("Angular momentum", angular, "angular_momentum"),
+            ("Reference point", point, "length"),
+        )
+        for axis, x in zip("xyz", values, strict=True)
+    )
+    words = "the centre of mass" if about == "center" else f"the origin of {place}"
+    return Table(
+        title="Momentum",
+        columns=(Column("Quantity"), Column("Value")),
+        rows=rows,
+        note=f"world axes; angular momentum about {words}; rotors of motors are not included",
+    )
+
+
 def _mass_matrix_result(title: str, M: Any, names: Sequence[str], remark: str = "") -> Matrix:
     """Return a mass matrix (n, n) as a result, labelled with the names of the speeds."""
     from core.functions.text import without_rounding_errors
@@ -332,5 +391,36 @@ FUNCTIONS = (
         live=True,
         robotica="ELDynamics",
         also=("inertia matrix", "generalised inertia"),
+    ),
+    Function(
+        "coriolis",
+        "Coriolis matrix",
+        "Dynamics",
+        "The matrix C(q, q̇) of the equations of motion M q̈ + C q̇ + G = τ.\n\n"
+        "C is formed with Christoffel symbols of M, so that Ṁ − 2 C is skew-symmetric; C q̇ are the Coriolis and "
+        "centrifugal forces. In a machine with loops it is that of the tree with its loops cut. " + SPEEDS_FOLLOW,
+        coriolis,
+        (_SPEEDS,),
+        needs=(needs_motion,),
+        live=True,
+        also=("centrifugal forces", "Christoffel symbols"),
+    ),
+    Function(
+        "momentum",
+        "Momentum",
+        "Dynamics",
+        "Linear and angular momentum of all bodies at given joint speeds.\n\n"
+        "The linear momentum is the mass times the velocity of the centre of mass. The angular momentum is that "
+        "about the centre of mass, the world's origin or a frame's origin; about the centre of mass it changes only "
+        "by torques and forces from outside. " + SPEEDS_FOLLOW,
+        momentum,
+        (
+            _SPEEDS,
+            Choice("about", "About", "Point of the angular momentum", "center", ("center", "world", "frame")),
+            FrameName("frame", "Frame", "Body or frame whose origin is the point, with about = frame; empty: the tool"),
+        ),
+        needs=(needs_bodies,),
+        live=True,
+        also=("centroidal momentum", "angular momentum", "impulse"),
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
-from core.functions.options import Choice, FrameName, FrameNames, Integer, Vector
+from core.functions.options import Choice, FrameName, FrameNames, Integer, Values, Vector
 from core.functions.results import Matrix, Message, Report, Result, Table, to_row_tuples
 from core.functions.subjects.actuation import (
     ACTUATORS,
@@ -17,6 +17,7 @@ from core.functions.subjects.actuation import (
     prismatic_length_scale,
     speed_weights_text,
 )
+from core.functions.subjects.configurations import configurations_report
 from core.functions.text import Amount, Cell, Column
 
 _POSE_COLUMNS = (
@@ -112,6 +113,49 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
     return Report(title="Jacobian", parts=tuple(parts))
 
 
+def jacobian_rate(
+    context: Context, frame: str, axes: str, speeds: dict[str, float], accelerations: dict[str, float]
+) -> Result:
+    """Compute the rate of a frame's Jacobian at given speeds, and the frame's velocity and acceleration.
+
+    In a machine with loops the columns are the joints of the tree with its loops cut.
+    """
+    from core.functions.text import without_solver_errors
+
+    mech, q, p, place = context.mech, context.q, context.p, frame if axes == "frame" else "world"
+    v = mech.speeds(q, speeds, p=p, t=context.t)
+    a = mech.accelerations(q, v, accelerations, p=p, t=context.t, steady=tuple(speeds))
+    J, rate = mech.jacobian(q, frame, axes=place, p=p), mech.jacobian_rate(q, v, frame, axes=place, p=p)
+    note = f"rows: rates of [ω; v] of the origin of {frame}, {axes} axes, per unit joint speed"
+    if mech.constrained:
+        note += "; columns: joints of the tree with its loops cut"
+    if not v.any():
+        note += "; zero, since no joint moves: give joint speeds"
+    matrix = Matrix(
+        title=f"Rate of the Jacobian of {frame}",
+        symbol="\\dot{J}",
+        entries=to_row_tuples(without_solver_errors(mech, rate)),
+        columns=tuple(mech.v_names),
+        rows=("ω̇x", "ω̇y", "ω̇z", "v̇x", "v̇y", "v̇z"),
+        note=note,
+    )
+    columns = [without_solver_errors(mech, each) for each in (J @ v, rate @ v, J @ a + rate @ v)]
+    dimensions = (("angular_velocity", "angular_acceleration"), ("velocity", "acceleration"))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (f"{word} {axis}", *(Amount(float(x[3 * k + i]), d) for x, d in zip(columns, (own, *[rates] * 2), strict=True)))
+        for k, (word, (own, rates)) in enumerate(zip(("Rotation", "Translation"), dimensions, strict=True))
+        for i, axis in enumerate("xyz")
+    )
+    table = Table(
+        title=f"Motion of {frame}",
+        columns=tuple(map(Column, ("Component", "Velocity", "J̇ q̇", "J q̈ + J̇ q̇"))),
+        rows=rows,
+        note=f"{axes} axes; "
+        + ("rates of these components" if axes == "frame" else "J q̈ + J̇ q̇ is the acceleration, without gravity"),
+    )
+    return Report(title="Jacobian rate", parts=(matrix, table))
+
+
 def _singular_value_table(context: Context, frame: str, J: Any, actuators_used: Any, length: float | None) -> Table:
     """Table of the singular values of translation, rotation, and both weighted by the length, with their
     interpretation."""
@@ -186,17 +230,21 @@ def inverse_kinematics(
     import numpy as np
     from scipy.spatial.transform import Rotation
 
+    from core.analysis.arms.inverse_kinematics_call import find_closed_form_solutions
     from core.analysis.inverse_kinematics import count_self_motions, solve_inverse_kinematics
     from core.functions.results import PoseSequence
 
-    if position is None:
-        position = tuple(np.array(context.mech.frame(context.q, frame, p=context.p))[:3, 3])
-    if orientation is None:
-        target = np.array(position)
-    else:
-        target = np.eye(4)
+    target = np.array(context.mech.frame(context.q, frame, p=context.p))
+    if position is not None:
         target[:3, 3] = position
+    if orientation is not None:
         target[:3, :3] = Rotation.from_euler("xyz", orientation).as_matrix()
+    elif position is not None:
+        target = np.array(position)
+    if target.shape == (4, 4):
+        closed = find_closed_form_solutions(context.mech, target, frame, context.q, context.p, context.t)
+        if closed is not None:
+            return configurations_report(context, frame, target, closed, show)
     found = solve_inverse_kinematics(
         context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step, t=context.t
     )
@@ -400,11 +448,45 @@ FUNCTIONS = (
         robotica="FKin",
     ),
     Function(
+        "jacobian_rate",
+        "Jacobian rate",
+        "Kinematics",
+        "The rate J̇ of a frame's Jacobian while the joints move, and the frame's acceleration.\n\n"
+        "The velocity of the frame's origin is [ω; v] = J q̇, its acceleration [ω̇; v̇] = J q̈ + J̇ q̇: J̇ q̇ is what "
+        "remains when no joint accelerates. J̇ is exact. In a machine with loops or constraints the columns are "
+        "the joints of the tree with its loops cut, while speeds and accelerations satisfy what holds: those that "
+        "are given are kept and those that depend on them follow. If accelerations are not given, joints with a "
+        "given speed keep it.",
+        jacobian_rate,
+        (
+            _FRAME,
+            Choice("axes", "Axes", "Axes in which ω and v are expressed", "world", ("world", "frame")),
+            Values(
+                "speeds",
+                "Joint speeds",
+                "Joint speeds by name; the others follow from the constraints or are zero",
+                rate=1,
+            ),
+            Values(
+                "accelerations",
+                "Joint accelerations",
+                "Joint accelerations by name; the others follow from the constraints or are zero",
+                rate=2,
+            ),
+        ),
+        needs=(needs_motion,),
+        live=True,
+        also=("Jdot", "acceleration of a frame", "time derivative of the Jacobian"),
+    ),
+    Function(
         "inverse_kinematics",
         "Inverse kinematics",
         "Kinematics",
         "Joint coordinates that bring a frame to a target.\n\n"
-        "The target is a position, or a position and an orientation (roll, pitch, yaw about fixed axes). The "
+        "The target is a position, or a position and an orientation (roll, pitch, yaw about fixed axes); with neither "
+        "it is the pose that the frame has now. For six-axis arms with a spherical wrist or three parallel axes, and "
+        "for SCARA arms, the solutions for a pose are computed in closed form: all configurations by name, those "
+        "beyond joint limits last. Otherwise a "
         "search starts at the present pose and at random poses, stays within the joint limits, and lists all "
         "distinct solutions that it finds, each with its remaining error; there may be more. If the target "
         "is out of reach, the nearest pose is given. Angles that differ by whole turns count as the same "
@@ -423,7 +505,7 @@ FUNCTIONS = (
             Vector(
                 "orientation",
                 "Orientation",
-                "Roll, pitch and yaw of the target; empty: any orientation",
+                "Roll, pitch and yaw of the target; empty: any orientation, or with no position the present one",
                 None,
                 "angle",
                 ("roll", "pitch", "yaw"),
@@ -431,7 +513,7 @@ FUNCTIONS = (
             Integer(
                 "restarts",
                 "Restarts",
-                "Number of random poses from which the search starts, in addition to the present one",
+                "Number of random poses from which a search starts, in addition to the present one",
                 20,
                 0,
                 1000,

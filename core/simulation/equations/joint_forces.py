@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from core.codegen import llvm_ir
 from core.codegen.graph_symbols import build_column, scalar_symbols
 from core.codegen.instructions import list_instructions
-from core.codegen.object_code import LoadedLibrary
+from core.codegen.tiered_code import TieredLibrary
 from core.constraints.named_values import unknown_name_error
 from core.errors import ExpressionError, ModelError, find_likely_names
 from core.mechanics.elements.mode_variables import MODE_NAME, ModeVariables
@@ -243,7 +243,7 @@ def _compile_entry(inputs: list[Any], result: Any, p: Array) -> native_entry.Ent
     """Compile a symbolic result over these inputs to machine code; the parameters come last."""
     function = ca.Function("f", inputs, [result], {"cse": True})
     sizes = tuple(int(x.numel()) for x in inputs)
-    library = LoadedLibrary(
+    library = TieredLibrary(
         llvm_ir.build_module(list_instructions(function), sizes, int(result.numel()), checked=False)
     )
     return native_entry.build_single_entry(library.address("single"), sizes, int(result.numel()), p, library)

@@ -4,7 +4,7 @@ Without names: of all that are missing, damaged, or made from other texts or by 
 nothing else of what the program needs: it runs where the program is built. Each line of its output names an entry that
 is ready. With `--alone` it begins no further processes. With `--idle` it works in one process at low priority, for as
 long as its input stays open, and also makes the object code of all entries for this computer; entries named in its
-input come first.
+input come first. With `--ship` it also makes object code of all entries that goes into a wheel.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ from core.simulation.machine_code.intermediate import (
     read,
     write_code,
 )
+from core.simulation.machine_code.shipped_code import write_shipped_code
 
-IDLE, ALONE = "--idle", "--alone"
+IDLE, ALONE, SHIP = "--idle", "--alone", "--ship"
 OBJECT = "object code of "
 """Prefix of output lines that name an entry point whose object code is ready."""
 SHARE = 4
@@ -175,7 +176,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit code."""
     from core.simulation.machine_code.translation import LanguageError
 
-    given = [each for each in arguments if each not in (IDLE, ALONE)]
+    given = [each for each in arguments if each not in (IDLE, ALONE, SHIP)]
     names = sort_by_priority(given if given or ALONE in arguments else find_outdated_entries())
     try:
         if IDLE in arguments:
@@ -186,6 +187,8 @@ def main(arguments: Sequence[str]) -> int:
             _make_in_process(names)
         else:
             make_all_bitcode(names)
+        if SHIP in arguments:
+            write_shipped_code(entry_point_names())
     except (LanguageError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -1,8 +1,8 @@
 """Provides the machine code of entry points on demand and compiles what is missing.
 
-An installed package brings intermediate code with it. In a checkout an entry that is waited for is compiled quickly, in
-this process. A process of low priority, started then or with the window, makes the optimised code of all entries, those
-asked for first; it replaces the other once it is there.
+An installed package brings intermediate code with it, and object code for computers like the one that built it. In a
+checkout an entry that is waited for is compiled quickly, in this process. A process of low priority, started then or
+with the window, makes the optimised code of all entries, those asked for first; it replaces the other once it is there.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from core.simulation.machine_code.intermediate import (
     write_code,
 )
 from core.simulation.machine_code.language import BEGAN
+from core.simulation.machine_code.shipped_code import find_shipped_code
 
 if TYPE_CHECKING:
     from core.codegen.object_code import LoadedLibrary
@@ -86,6 +87,9 @@ def load_code(name: str) -> LoadedCode:
     if not is_final:
         AHEAD.start()
         AHEAD.prioritise(name)
+        if is_optimised and (shipped := find_shipped_code(name, code.bitcode)) is not None:
+            library = object_code.LoadedLibrary.from_object_code(shipped, [*code.needed, *BY_NAME])
+            return LoadedCode(library, is_final)
     level = object_code.FULL if is_kept else object_code.QUICK
     try:
         return LoadedCode(_load_library(code, level), is_final)

@@ -19,9 +19,11 @@ from core.model import JOINT_KINDS
 from core.model.dimensions import common_dimension, rate_dimension
 from core.model.formula.expression import Node, evaluate, names_in_formula, parse
 from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_by_name, formula_dimension
+from core.model.signals import component_name
 from core.simulation.events import contact_columns
 from core.simulation.run import energy_ledger
 from core.simulation.run.contact_channels import ContactChannels
+from core.simulation.run.cut_torques import element_of_cut_torque
 from core.simulation.run.element_channels import ElementChannels
 from core.simulation.run.energy_ledger import LEDGER
 from core.simulation.run.growing_rows import BLOCK, compute_in_blocks, concatenate, split_into_blocks
@@ -144,7 +146,7 @@ class Channels:
         """Return the names of all channels."""
         of_joints = [f"{name}.{what}" for name in self._moving for what in self._quantities(name)]
         cut = [name for name in self.mech.joint_names if cut_coordinates.closes_loop(self.mech.compiled, name)]
-        of_joints += [f"{name}.{what}" for name in cut for what in JOINT[:3]]
+        of_joints += [f"{name}.{what}" for name in cut for what in JOINT[: 4 if self._cut_motors(name) else 3]]
         of_joints += [f"{name}.reaction" for name in self.mech.joint_names]
         of_frames = [f"{name}.{what}" for name in self.mech.frame_names for what in FRAME]
         return ("time", *of_joints, *self.elements.names, *self.modes.word_channels, *of_frames, *WHOLE)
@@ -383,7 +385,7 @@ class Channels:
         return values[:, 0] if values.shape[1] == 1 else values
 
     def _cut_joint_channel(self, joint: str, quantity: str) -> Array:
-        """Return motion or force of a loop-closing joint, which only drivers can actuate."""
+        """Return motion or force of a loop-closing joint, which drivers and joint forces given for it actuate."""
         if joint not in self._cut:
             s = self.samples
             moving = cut_coordinates.cut_joint_motion(self.mech.compiled, joint, s.q, s.v, s.a, self.p)
@@ -392,9 +394,24 @@ class Channels:
             )
         moving = self._cut[joint]
         values = (
-            self._driver_forces(joint, moving.v.shape) if quantity == "tau" else np.asarray(getattr(moving, quantity))
+            self._driver_forces(joint, moving.v.shape) + self._cut_torques(joint, moving.v.shape)
+            if quantity == "tau"
+            else np.asarray(getattr(moving, quantity))
         )
         return values[:, 0] if values.shape[1] == 1 else values
+
+    def _cut_torques(self, joint: str, shape: tuple[int, ...]) -> Array:
+        """Return the joint forces (n, nv) given for a loop-closing joint."""
+        forces = np.zeros(shape)
+        for k, channel in self._cut_motors(joint).items():
+            forces[:, k] -= self.elements.table[channel].compute()
+        return forces
+
+    def _cut_motors(self, joint: str) -> dict[int, str]:
+        """Return the channels of the elements that exert the joint forces given for a loop-closing joint, by speed."""
+        speeds = self.mech.model.expanded.find("joints", joint).info.speeds
+        named = {k: f"{element_of_cut_torque(component_name(joint, suffix))}.force" for k, suffix in enumerate(speeds)}
+        return {k: channel for k, channel in named.items() if channel in self.elements.table}
 
     def _driver_forces(self, joint: str, shape: tuple[int, ...]) -> Array:
         """Return the forces (n, nv) of the drivers that move a joint, or a joint that follows it: those of its

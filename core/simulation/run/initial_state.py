@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,9 @@ from core.constraints.named_values import (
     motion_values_by_name,
     one_number_per_name,
     parse_quantity,
-    values_by_name,
     values_in_order,
 )
+from core.constraints.other_cuts import closing_joint
 from core.errors import ModelError, SimulationError, suggest_names
 from core.mechanism import Mechanism
 from core.model.formula.evaluation import FieldEvaluator
@@ -87,11 +88,13 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
     if q0 is None:
         q = mech.rest(given, t=t)
     elif isinstance(q0, Mapping):
-        q = mech.move(mech.rest(given, t=t), values_by_name(compiled, "q", q0, given, "q0"), given, t=t, exact=True)
+        q = mech.move(mech.rest(given, t=t), q0, given, t=t, exact=True)
     else:
         q = values_in_order(compiled, "q", q0, given, "q0")
-    named: dict[str, float] | None = None
-    if isinstance(v0, Mapping):
+    named: dict[str, Any] | None = None
+    if isinstance(v0, Mapping) and any(closing_joint(compiled, name) for name in v0):
+        named, v = dict(v0), np.zeros(mech.nv)
+    elif isinstance(v0, Mapping):
         named = {mech.v_names[k]: x for k, x in motion_values_by_name(compiled, "v", v0, given, "v0").items()}
         v = np.array([named.get(name, 0.0) for name in mech.v_names])
     elif v0 is None:

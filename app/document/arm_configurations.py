@@ -1,0 +1,396 @@
+"""Configurations of the arm that moves a frame: all joint positions with the frame where it is now.
+
+They are computed in a thread of their own while they are shown somewhere, and follow the machine: at once if that takes
+little time, otherwise as soon as the machine rests. Until then the list says that it is old.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QObject, QTimer
+
+from app.background.jobs import Worker
+from app.background.signals import Lifetime, Signal
+from app.document.frame_moves import JogAxes, find_frame_move, jogged_pose
+from app.document.kept.companion import check_finite_number
+from app.document.revision import DocumentState
+from app.document.session import Session
+from core.analysis.tool_frame import tool_frame
+from core.errors import KinetostatError
+from core.functions.context import Cancelled
+from core.later import dataclass
+from core.mechanism import Mechanism
+from core.mechanism.inverse_kinematics_results import InverseKinematics, Solution
+
+Array = NDArray[np.float64]
+
+LOOK_EVERY = 15
+"""Milliseconds between two checks of the thread."""
+REST = 1.0
+"""Pause of the thread while the machine moves, as a multiple of its last computing time."""
+QUICK = 0.12
+"""Computing time, s, up to which the list follows a moving machine."""
+STILL = 0.25
+"""Time without movement, s, after which a slower list is computed."""
+SAME = 1e-6
+"""Difference of joints (rad, m), up to whole turns, below which a solution is the present position."""
+FIRST_NAMES = frozenset({"front", "up", "left", "no flip", "+"})
+"""Names that come first in the list, so that a configuration keeps its place while the machine moves."""
+
+_known: weakref.WeakKeyDictionary[Session, ArmConfigurations] = weakref.WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class JogOptions:
+    """Step sizes (m, rad) and axes of jogging."""
+
+    length: float = 0.01
+    angle: float = float(np.radians(5.0))
+    axes: JogAxes = "base"
+
+
+@dataclass(frozen=True, eq=False)
+class ConfigurationsRequest:
+    """Machine, frame and position whose configurations are wanted, with copies of all that the thread needs."""
+
+    mech: Mechanism
+    frame: str
+    p: Mapping[str, float]
+    q: Array
+    t: float
+
+    def is_same(self, other: ConfigurationsRequest | None) -> bool:
+        """Return True if another request has the same answer."""
+        return (
+            other is not None
+            and self.mech is other.mech
+            and (self.frame, self.p, self.t) == (other.frame, other.p, other.t)
+            and np.array_equal(self.q, other.q)
+        )
+
+    def find(self, step: Any = None) -> InverseKinematics:
+        """Find all configurations with the frame where it is at q."""
+        from core.analysis.arms.inverse_kinematics_call import find_solutions
+
+        target = np.asarray(self.mech.frame(self.q, self.frame, p=self.p, t=self.t))
+        found = find_solutions(self.mech, target, self.frame, q=self.q, p=self.p, t=self.t, step=step)
+        assert isinstance(found, InverseKinematics)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    request: ConfigurationsRequest
+    found: InverseKinematics | None
+    problem: str = ""
+
+
+class ArmConfigurations(QObject):
+    """Configurations at the present position of a frame, the one under the pointer and the chosen one.
+
+    `changed` is emitted when the list or its age changes, `marked` when another configuration is pointed at or chosen,
+    `options_changed` when the frame or the display in the scene changes.
+    """
+
+    changed = Signal()
+    marked = Signal()
+    options_changed = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session_ref = weakref.ref(session)
+        self.frame_choice = ""
+        """Frame chosen by the user; "" for the selected frame, or the tool."""
+        self.shows_ghosts = True
+        self.jog_options = JogOptions()
+        self.solutions: tuple[Solution, ...] = ()
+        """Named ones in a fixed order, others with the nearest first."""
+        self.found: InverseKinematics | None = None
+        self.problem = ""
+        self.pointed: int | None = None
+        self.chosen: int | None = None
+        self._users: set[object] = set()
+        self._asked: ConfigurationsRequest | None = None
+        self._shown: ConfigurationsRequest | None = None
+        self._answer: _Answer | None = None
+        self._seconds = 0.0
+        self._moved_at = self._rested = 0.0
+        self._document = session.document
+        self._worker = Worker("configurations", self._on_failed)
+        self._timer = QTimer(self, interval=LOOK_EVERY)
+        self._timer.timeout.connect(self._check_thread)
+        self._life = Lifetime()
+        self._life.callback(self._worker.close)
+        self._life.callback(self._timer.stop)
+        self._life.listen(
+            (session.moved, self._request),
+            (session.changed, self._on_document_changed),
+            (session.selected, self._on_selected),
+        )
+
+    def close(self) -> None:
+        """Disconnect and end the thread."""
+        self._users.clear()
+        self._asked = None
+        self._life.close()
+        session = self._session_ref()
+        if session is not None and _known.get(session) is self:
+            del _known[session]
+
+    @property
+    def session(self) -> Session:
+        """The session whose machine is shown."""
+        session = self._session_ref()
+        assert session is not None
+        return session
+
+    # ----------------------------------------------------------------------------- the list
+
+    def show_for(self, user: object, wanted: bool) -> None:
+        """Compute the list while any user, such as the visible panel, wants it."""
+        if wanted == (user in self._users):
+            return
+        self._users.add(user) if wanted else self._users.discard(user)
+        self._request()
+        self.changed.emit()
+
+    @property
+    def is_wanted(self) -> bool:
+        """True while the list is shown somewhere."""
+        return bool(self._users)
+
+    @property
+    def is_old(self) -> bool:
+        """True if the list belongs to an earlier position of the machine."""
+        return self._asked is not None and not self._asked.is_same(self._shown)
+
+    @property
+    def frame(self) -> str:
+        """Name of the frame whose configurations are listed."""
+        session = self.session
+        names = session.mech.frame_names
+        if self.frame_choice in names:
+            return self.frame_choice
+        ref = session.selection
+        if ref is not None and ref.collection == "frames" and ref.name in names:
+            return ref.name
+        return tool_frame(session.model)
+
+    def choose_frame(self, frame: str) -> None:
+        """Choose the frame; "" for the selected frame, or the tool."""
+        self.frame_choice = frame
+        self._request()
+        self.options_changed.emit()
+
+    def show_ghosts(self, on: bool) -> None:
+        """Show or hide the configurations in the scene."""
+        self.shows_ghosts = on
+        self.options_changed.emit()
+
+    @property
+    def present(self) -> int | None:
+        """Index of the configuration in which the machine is; None if it is not in the list."""
+        if self.is_old:
+            return None
+        q = self.session.q
+        turns = [c.dimension == "angle" for c in self.session.mech.coordinates]
+        for k, each in enumerate(self.solutions):
+            away = each.q - q
+            away = np.where(turns, np.abs((away + np.pi) % (2.0 * np.pi) - np.pi), np.abs(away))
+            if np.max(away, initial=0.0) < SAME:
+                return k
+        return None
+
+    @property
+    def highlighted(self) -> int | None:
+        """Index of the configuration to be emphasised: the one under the pointer, or else the chosen one."""
+        return self.chosen if self.pointed is None else self.pointed
+
+    def name_of(self, index: int) -> str:
+        """Return the name of a configuration; its number if it has no name."""
+        configuration = self.solutions[index].configuration
+        return str(configuration) if configuration is not None else f"solution {index + 1}"
+
+    # ----------------------------------------------------------------------------- verbs
+
+    def point_at(self, index: int | None) -> None:
+        """Emphasise a configuration while the pointer is on it (None: none)."""
+        if index != self.pointed:
+            self.pointed = index
+            self.marked.emit()
+
+    def choose(self, index: int | None) -> None:
+        """Choose a configuration, which stays emphasised (None: none)."""
+        if index != self.chosen:
+            self.chosen = index
+            self.marked.emit()
+
+    def take(self, index: int) -> None:
+        """Move the machine to a configuration, as one undo step."""
+        session = self.session
+        if self.is_old:
+            session.message.emit("hint", "The machine has moved since the configurations were computed.")
+            return
+        each = self.solutions[index]
+        name = self.name_of(index)
+        self.choose(index)
+        session.pose(f"Take {name}", each.q)
+        if each.violations:
+            beyond = ", ".join(violation.joint for violation in each.violations)
+            session.message.emit("warning", f"In this configuration {beyond} is beyond its limits.")
+
+    def move_frame(self, target: Array, label: str) -> str:
+        """Move the frame to a pose (4, 4) as one undo step; return the reason if this is impossible."""
+        found = find_frame_move(self.session, self.frame, target)
+        if found.q is not None:
+            self.session.pose(label, found.q)
+        return found.problem
+
+    def jog(self, direction: int, sign: float) -> str:
+        """Preview the frame one step farther along or about an axis; return the reason if this is impossible."""
+        session, frame = self.session, self.frame
+        X = np.asarray(session.mech.frame(session.q, frame, p=session.p, t=session.t))
+        step = self.jog_options.length if direction < 3 else self.jog_options.angle
+        found = find_frame_move(session, frame, jogged_pose(X, direction, sign * step, self.jog_options.axes))
+        if found.q is not None:
+            session.preview(q=found.q)
+        return found.problem
+
+    def end_jog(self) -> None:
+        """Make the steps since the last call one undo step."""
+        self.session.commit(f"Jog {self.frame}")
+
+    def set_jog_options(self, options: JogOptions) -> None:
+        """Set step sizes and axes of jogging."""
+        self.jog_options = options
+        self.options_changed.emit()
+
+    # ----------------------------------------------------------------------------- as plain data
+
+    def options_section(self) -> dict[str, Any]:
+        """Return the options as plain data, which are saved with the machine."""
+        jog = self.jog_options
+        return {
+            "frame": self.frame_choice,
+            "ghosts": self.shows_ghosts,
+            "jog": {"length": jog.length, "angle": jog.angle, "axes": jog.axes},
+        }
+
+    def restore_options(self, section: Mapping[str, Any]) -> None:
+        """Restore options from plain data. Raises ValueError, KeyError or TypeError if they are
+        invalid."""
+        frame, jog = str(section["frame"]), section["jog"]
+        length, angle = check_finite_number(jog["length"]), check_finite_number(jog["angle"])
+        if min(length, angle) <= 0.0:
+            raise ValueError("a step is not positive")
+        self.jog_options = JogOptions(length, angle, "tool" if jog["axes"] == "tool" else "base")
+        self.frame_choice = frame if frame in self.session.mech.frame_names else ""
+        self.shows_ghosts = section["ghosts"] is True
+        self._request()
+        self.options_changed.emit()
+
+    # ----------------------------------------------------------------------------- following
+
+    def _on_document_changed(self, _old: DocumentState, _new: DocumentState) -> None:
+        if self._document != self.session.document:
+            self._document = self.session.document
+            self.frame_choice, self.shows_ghosts, self.jog_options = "", True, JogOptions()
+            self._seconds = 0.0
+            self.options_changed.emit()
+        if self._shown is not None and self._shown.mech is not self.session.mech:
+            self._show(None)
+        self._request()
+
+    def _on_selected(self, _ref: object) -> None:
+        self._request()
+
+    def _request(self) -> None:
+        """Request the list for the present position."""
+        if not self._users:
+            self._asked = None
+            return
+        session = self.session
+        asked = ConfigurationsRequest(session.mech, self.frame, dict(session.p), np.array(session.q), session.t)
+        if asked.is_same(self._asked):
+            return
+        was_old = self.is_old
+        self._asked, self._moved_at = asked, time.monotonic()
+        if self._shown is not None and (self._shown.mech is not asked.mech or self._shown.frame != asked.frame):
+            self._show(None)
+        elif not was_old:
+            self.changed.emit()
+        self._start_pending_request()
+        self._timer.start()
+
+    def _start_pending_request(self) -> None:
+        asked, now = self._asked, time.monotonic()
+        may = now >= self._rested and (self._seconds <= QUICK or now - self._moved_at >= STILL)
+        if asked is not None and may and not self._worker.is_busy:
+            self._worker.submit(lambda: self._compute(asked))
+
+    def _compute(self, request: ConfigurationsRequest) -> None:
+        """Compute the list (in the thread)."""
+        begun = time.monotonic()
+
+        def stop_if_old(_done: int, _total: int) -> None:
+            if self._asked is not request:
+                raise Cancelled
+
+        try:
+            self._answer = _Answer(request, request.find(stop_if_old))
+        except Cancelled:
+            pass
+        except KinetostatError as error:
+            self._answer = _Answer(request, None, str(error))
+        finally:
+            now = time.monotonic()
+            self._seconds = now - begun
+            self._rested = now + min(REST * self._seconds, STILL)
+
+    def _on_failed(self, error: Exception) -> None:
+        """Show an unexpected error in place of the list (called in the thread)."""
+        asked = self._asked
+        if asked is not None:
+            self._answer = _Answer(asked, None, f"The configurations could not be computed: {error}")
+
+    def _check_thread(self) -> None:
+        answer, self._answer = self._answer, None
+        asked = self._asked
+        if answer is not None and asked is not None and answer.request.mech is asked.mech:
+            self._show(answer)
+        if asked is None or not self.is_old:
+            self._timer.stop()
+        else:
+            self._start_pending_request()
+
+    def _show(self, answer: _Answer | None) -> None:
+        chosen = self.name_of(self.chosen) if self.chosen is not None else ""
+        self.found = answer.found if answer is not None else None
+        self.problem = answer.problem if answer is not None else ""
+        self._shown = answer.request if answer is not None else None
+        self.solutions = tuple(sorted(self.found.solutions, key=_place_in_list)) if self.found is not None else ()
+        names = [self.name_of(k) for k in range(len(self.solutions))]
+        self.chosen = names.index(chosen) if chosen in names else None
+        if self.pointed is not None and self.pointed >= len(names):
+            self.pointed = None
+        self.changed.emit()
+
+
+def _place_in_list(found: Solution) -> tuple[bool, ...]:
+    """Key of a solution's place in the list; the same for all that have no names, so that these keep their order."""
+    parts = found.configuration.parts if found.configuration is not None else ()
+    return tuple(name not in FIRST_NAMES for _, name in parts)
+
+
+def arm_configurations_of(session: Session) -> ArmConfigurations:
+    """Return the configurations of a session's arm, created on first use."""
+    found = _known.get(session)
+    if found is None:
+        found = _known[session] = ArmConfigurations(session)
+    return found

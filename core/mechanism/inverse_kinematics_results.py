@@ -1,0 +1,153 @@
+"""Results of `Mechanism.inverse_kinematics`: configurations by name, solutions, violated limits, self-motions."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.later import dataclass
+
+Array = NDArray[np.float64]
+
+Complete = Literal["all", "at least these"]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A configuration of an arm by the side of each of its roots: part → name, e.g. elbow → up.
+
+    `str` gives the names in order, "front up no-flip".
+    """
+
+    parts: tuple[tuple[str, str], ...]
+
+    def side(self, part: str) -> str | None:
+        """Name of a part's side; None for an arm without this part."""
+        return dict(self.parts).get(part)
+
+    @property
+    def shoulder(self) -> str | None:
+        """ "front" or "rear"."""
+        return self.side("shoulder")
+
+    @property
+    def elbow(self) -> str | None:
+        """ "up" or "down"; of a SCARA "left" or "right"."""
+        return self.side("elbow")
+
+    @property
+    def wrist(self) -> str | None:
+        """ "no flip" or "flip"."""
+        return self.side("wrist")
+
+    def __str__(self) -> str:
+        return " ".join(
+            name.replace(" ", "-") if len(name) > 1 else f"{part.replace(' ', '-')}{name}" for part, name in self.parts
+        )
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A joint beyond its limit: value and limit (rad, m), and the distance between them, `by` > 0."""
+
+    joint: str
+    value: float
+    limit: float
+    by: float
+
+
+@dataclass(frozen=True)
+class SelfMotion:
+    """A motion that leaves the frame where it is: its joints; the `parameter`, one of them; `rates`, the rates of the
+    joints per rate of the parameter at this solution; `ranges`, values of the parameter (rad, m) within the limits of
+    its joints, empty where they are not known in closed form."""
+
+    joints: tuple[str, ...]
+    parameter: str
+    rates: tuple[float, ...]
+    ranges: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A position of the machine in which the frame meets the target.
+
+    q : (nq,); configuration : None if the machine's configurations have no names; violations : joints beyond their
+    limits; position_error : m; orientation_error : rad, both by forward kinematics; distance : from the given q, norm
+    of the joints' differences (rad, m); singularity : the part of the configuration that is at its border here, else
+    None; method : "closed form" or "numeric"; turns : whole turns of each joint of the chain, from the angle within ±π
+    """
+
+    q: Array
+    configuration: Configuration | None
+    violations: tuple[Violation, ...]
+    position_error: float
+    orientation_error: float
+    distance: float
+    singularity: str | None
+    method: str
+    turns: tuple[int, ...]
+
+    @property
+    def is_within_limits(self) -> bool:
+        """True if no joint is beyond its limits."""
+        return not self.violations
+
+
+@dataclass(frozen=True)
+class NearestPose:
+    """The best position for a target that is not reached: q (nq,), what is missing (m, rad), and `prevents`: joints at
+    their limits; empty if the lengths of the links do."""
+
+    q: Array
+    position_error: float
+    orientation_error: float
+    prevents: tuple[str, ...]
+
+    def __str__(self) -> str:
+        text = f"misses the target by {self.position_error * 1e3:.4g} mm and {np.degrees(self.orientation_error):.4g}°"
+        if self.prevents:
+            return f"{text}; at their limits: {', '.join(self.prevents)}"
+        return f"{text}; no joint is at a limit: the links do not reach"
+
+
+@dataclass(frozen=True)
+class InverseKinematics:
+    """Solutions of an inverse kinematics problem.
+
+    solutions : those within limits first, nearest to q first; complete : "all" if no other solution exists (up to whole
+    turns, and continua at singular poses), else "at least these"; form : how they were found, in words; joints : the
+    joints of the chain that moves the frame; continuum : a motion that leaves the frame at the target; nearest : for a
+    target that is not reached
+    """
+
+    solutions: tuple[Solution, ...]
+    complete: Complete
+    form: str
+    joints: tuple[str, ...]
+    continuum: SelfMotion | None
+    nearest: NearestPose | None
+
+    @property
+    def is_reached(self) -> bool:
+        """True if there is a solution, possibly beyond limits."""
+        return bool(self.solutions)
+
+
+@dataclass(frozen=True)
+class InverseKinematicsArray:
+    """Solutions for N targets, one column per configuration.
+
+    q : (N, K, nq); is_valid : (N, K) True where the frame meets the target; violations : (N, K, nq) distance beyond the
+    limits (rad, m), 0 within; configurations : (K,); form : in words. Where two configurations meet (a singular pose)
+    both columns have the same q.
+    """
+
+    q: Array
+    is_valid: NDArray[np.bool_]
+    violations: Array
+    configurations: tuple[Configuration, ...]
+    complete: Complete
+    form: str

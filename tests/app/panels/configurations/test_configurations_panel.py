@@ -1,0 +1,219 @@
+"""The Configurations panel: it lists what the kernel finds, rows are taken, the frame moves by numbers and steps."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+
+from app.document.arm_configurations import arm_configurations_of
+from app.document.frame_moves import jogged_pose, pose_from_numbers, pose_numbers
+from app.document.session import Session
+from app.panels.configurations.panel import ConfigurationsPanel, describe_list
+from core.analysis.tool_frame import tool_frame
+from core.files import load
+from resources import examples
+from tests.app.conftest import pump
+
+ARMS = ("puma560", "kestrel", "ur5", "scara", "stanford", "panda")
+
+
+def general_pose(mech):
+    """A position within the limits away from singular ones, its wrist in the fixed place of the seventh joint's."""
+    low = np.array([-2.0 if c.lower is None else max(c.lower, -2.0) for c in mech.coordinates])
+    high = np.array([2.0 if c.upper is None else min(c.upper, 2.0) for c in mech.coordinates])
+    return low + (high - low) * np.linspace(0.35, 0.6, mech.nq)
+
+
+def open_arm(name):
+    path = next(each.path for each in examples() if each.name == name)
+    session = Session(load(path))
+    session.pose("Away from rest", general_pose(session.mech))
+    return session
+
+
+def panel_for(qtbot, settings, session):
+    widget = ConfigurationsPanel(session, settings)
+    qtbot.addWidget(widget)
+    widget.resize(340, 540)
+    widget.show()
+    assert pump(lambda: is_current(widget))
+    return widget
+
+
+def is_current(panel):
+    listed = panel.listed
+    return listed.found is not None and not listed.is_old and panel.list.count() == len(listed.solutions)
+
+
+@pytest.fixture
+def arm(qtbot, settings):
+    session = open_arm("puma560")
+    panel = panel_for(qtbot, settings, session)
+    yield session, panel
+    close(panel)
+
+
+def close(panel):
+    panel.hide()
+    panel.close()
+    panel.listed.close()
+
+
+def tool_pose(session, q=None):
+    return np.asarray(session.mech.frame(session.q if q is None else q, tool_frame(session.model)))
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_the_panel_lists_what_the_kernel_finds(qtbot, settings, name):
+    session = open_arm(name)
+    panel = panel_for(qtbot, settings, session)
+    mech, frame = session.mech, tool_frame(session.model)
+    kernel = mech.inverse_kinematics(mech.frame(session.q, frame), frame, q=session.q)
+    rows = panel.list.rows()
+    assert len(rows) == len(kernel.solutions) > 0
+    places = [c.index for c in mech.coordinates if c.joint in kernel.joints]
+    shown = {tuple(round(bar.value, 6) for bar in row.bars): row for row in rows}
+    for each in kernel.solutions:
+        row = shown[tuple(round(float(x), 6) for x in each.q[places])]
+        assert {bar.joint for bar in row.bars if bar.is_beyond} == {v.joint for v in each.violations}
+        if each.configuration is not None:
+            assert row.name == str(each.configuration)
+    assert [row.is_present for row in rows].count(True) == 1
+    assert panel.note.words.startswith("All" if kernel.complete == "all" else "At least these")
+    close(panel)
+
+
+def test_a_double_click_takes_a_configuration_and_undo_returns(qtbot, arm):
+    session, panel = arm
+    before, X = session.q.copy(), tool_pose(session)
+    row = next(k for k, each in enumerate(panel.list.rows()) if not each.is_present and not each.is_beyond)
+    wanted = panel.listed.solutions[row].q
+    center = panel.list.visualItemRect(panel.list.item(row)).center()
+    qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=center)
+    assert panel.listed.chosen == row
+    assert np.array_equal(session.q, before)
+    qtbot.mouseDClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=center)
+    assert np.allclose(session.q, wanted, atol=1e-12)
+    assert np.allclose(tool_pose(session), X, atol=1e-9)
+    assert pump(lambda: is_current(panel) and panel.list.rows()[row].is_present)
+    session.undo()
+    assert np.array_equal(session.q, before)
+
+
+def test_the_list_says_that_it_is_old_until_it_follows(arm):
+    session, panel = arm
+    session.preview(q=session.q + 0.1)
+    assert panel.listed.is_old
+    panel._update()
+    assert "Old" in panel.note.words
+    assert not panel.list.isEnabled()
+    panel.listed.take(0)
+    assert session.has_preview  # nothing is taken from an old list
+    assert pump(lambda: is_current(panel))
+    assert all(
+        np.allclose(tool_pose(session, each.q), tool_pose(session), atol=1e-8) for each in panel.listed.solutions
+    )
+    session.cancel_preview()
+
+
+def test_a_typed_number_moves_the_frame_or_says_why_not(arm):
+    session, panel = arm
+    X = tool_pose(session)
+    x = panel.form.fields[0]
+    wanted = round(float(X[0, 3]) - 0.02, 4)
+    x.setText(f"{wanted} m")
+    x.setModified(True)
+    x.commit_text()
+    moved = tool_pose(session)
+    assert moved[0, 3] == pytest.approx(wanted, abs=1e-8)
+    assert np.allclose(moved[:3, :3], X[:3, :3], atol=1e-8)
+    before = session.q.copy()
+    x.setText("5 m")
+    x.setModified(True)
+    x.commit_text()
+    assert "cannot be there" in panel.note.words
+    assert np.array_equal(session.q, before)
+
+
+def test_held_buttons_jog_in_the_tools_axes_as_one_undo_step(qtbot, arm):
+    session, panel = arm
+    listed, before, X = panel.listed, session.q.copy(), tool_pose(session)
+    panel.form.axes.setCurrentIndex(1)
+    panel.form.axes.activated.emit(1)
+    button = panel.form.buttons[2, -1]
+    label = session.undo_label
+    button.setDown(True)
+    button.click()
+    button.setDown(True)
+    panel.form._on_step(2, -1.0)
+    button.setDown(False)
+    button.released.emit()
+    assert pump(lambda: not session.has_preview)
+    moved = tool_pose(session)
+    steps = (X[:3, :3].T @ (moved[:3, 3] - X[:3, 3])) / listed.jog_options.length
+    assert np.allclose(steps, (0.0, 0.0, -2.0), atol=1e-4)
+    assert np.allclose(moved[:3, :3], X[:3, :3], atol=1e-6)
+    session.undo()
+    assert np.array_equal(session.q, before)
+    assert session.undo_label == label
+
+
+def test_the_options_belong_to_the_machine(qtbot, arm):
+    session, panel = arm
+    listed = panel.listed
+    listed.choose_frame("link4")
+    panel.ghosts.setChecked(False)
+    section = listed.options_section()
+    session.start_document(load(next(each.path for each in examples() if each.name == "scara")))
+    assert (listed.frame_choice, listed.shows_ghosts) == ("", True)
+    session.start_document(load(next(each.path for each in examples() if each.name == "puma560")))
+    listed.restore_options(section)
+    assert (listed.frame, listed.shows_ghosts) == ("link4", False)
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        listed.restore_options({**section, "jog": {"length": -1.0, "angle": 0.1, "axes": "base"}})
+
+
+def test_turning_a_frame_leaves_its_origin():
+    X = pose_from_numbers((0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
+    assert pose_numbers(X) == pytest.approx((0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
+    for axes, e in (("base", np.eye(3)[1]), ("tool", X[:3, 1])):
+        turned = jogged_pose(X, 4, 0.3, axes)
+        R = turned[:3, :3] @ X[:3, :3].T
+        assert np.allclose(turned[:3, 3], X[:3, 3])
+        assert np.allclose(R @ e, e)
+        assert np.arccos((np.trace(R) - 1.0) / 2.0) == pytest.approx(0.3)
+
+
+def test_nothing_is_computed_while_the_panel_is_hidden(qtbot, arm):
+    session, panel = arm
+    panel.hide()
+    assert pump(lambda: not panel.listed.is_wanted)
+    session.preview(q=session.q + 0.1)
+    assert not panel.listed.is_wanted
+    assert not panel.listed._timer.isActive()
+    session.cancel_preview()
+
+
+def test_a_machine_without_an_arm_is_told_in_words(qtbot, settings):
+    from core.model import Model
+
+    session = Session(Model(name="empty"))
+    panel = ConfigurationsPanel(session, settings)
+    qtbot.addWidget(panel)
+    panel.show()
+    assert pump(lambda: panel.listed.problem)
+    panel._update()
+    assert "No joint moves" in panel.note.words
+    close(panel)
+
+
+def test_how_complete_a_list_is_stands_in_the_words():
+    session = open_arm("panda")
+    found = arm_configurations_of(session)
+    frame = tool_frame(session.model)
+    mech = session.mech
+    words, _ = describe_list(
+        frame, mech.inverse_kinematics(mech.frame(session.q, frame), frame, q=session.q, all=False)
+    )
+    assert words.startswith("At least these")
+    assert "Numeric" in words
+    found.close()
