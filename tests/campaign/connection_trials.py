@@ -89,7 +89,7 @@ class ConnectionTrials(WindowTrials):
         """A joint between two points, in any order, with any outcome, or none."""
         bench, luck = self.bench, self.luck
         bench.session.select(None)
-        bench.view.gestures.choose("connect")
+        bench.view.gestures.choose_tool("connect")
         QTest.keyClick(bench.view, luck.choice([Qt.Key[f"Key_{letter.upper()}"] for letter in LETTERS]))
         for _ in range(2):
             x, y = self._pixel()
@@ -119,7 +119,7 @@ class ConnectionTrials(WindowTrials):
     def drag_part(self) -> None:
         """A body or a handle is dragged."""
         bench, luck = self.bench, self.luck
-        bench.view.gestures.choose(luck.choice(("select", "move")))
+        bench.view.gestures.choose_tool(luck.choice(("select", "move")))
         if luck.random() < 0.5 and bench.session.model.joints:
             bench.session.select(ElementRef("joints", luck.choice(bench.session.model.joints).name))
         x, y = self._pixel()
@@ -129,7 +129,7 @@ class ConnectionTrials(WindowTrials):
     def drag_length(self) -> None:
         """The end of a link is dragged."""
         bench, luck = self.bench, self.luck
-        bench.view.gestures.choose("select")
+        bench.view.gestures.choose_tool("select")
         bench.session.select(ElementRef("bodies", luck.choice(bench.session.model.bodies).name))
         if not bench.view.link_ends.ends:
             return

@@ -184,7 +184,7 @@ def delete(pen: _Pen) -> None:
 
 def connect(pen: _Pen) -> None:
     """Two points with Connect, and any of what is offered between them."""
-    pen.bench.view.gestures.choose("connect")
+    pen.bench.view.gestures.choose_tool("connect")
     for _ in range(2):
         pen.click()
     for _ in range(3):
