@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from core.mechanism import Mechanism
     from core.model.edits import edits
     from core.model.element_classes import *  # noqa: F403
+    from core.motions import laws as laws
+    from core.motions.plan import plan
+    from core.motions.trajectory import Trajectory
     from core.numerics import spatial as spatial
     from core.numerics.spatial import scalar as scalar
     from core.simulation import Run, simulate
@@ -70,6 +73,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "errors": "core.errors",
+    "laws": "core.motions.laws",
     "linkage": "core.design.linkage",
     "scalar": "core.numerics.spatial.scalar",
     "spatial": "core.numerics.spatial",
@@ -109,6 +113,8 @@ _PLACES = {
     "core.joints.pose_law": ("PoseLawJoint",),
     "core.kinds": ("register",),
     "core.mechanism": ("Mechanism",),
+    "core.motions.plan": ("plan",),
+    "core.motions.trajectory": ("Trajectory",),
     "core.constraints.mobility.findings": ("check",),
     "core.identification.sensitivities.gradient": ("Gradient", "gradient"),
     "core.simulation": ("Run", "simulate"),

@@ -77,7 +77,8 @@ def find_branches(
             break
     if not found:
         raise AssemblyError(
-            "The loops cannot be closed with these coordinates.",
+            f"No position was found in which the loops close with these coordinates, from {starts} "
+            f"start{'s' * (starts != 1)}.",
             where=", ".join(f"coordinate '{name}'" for name in fixed),
             remedy="Give them other values, or fix fewer of them.",
         )

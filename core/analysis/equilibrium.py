@@ -490,7 +490,7 @@ def _unsupported_joint_error(constraints: PositionConstraints, N: Array, g: Arra
     joints = (coordinate.joint for coordinate in compiled.coordinates.table)
     joint = max(joints, key=lambda name: float(np.max(drive[compiled.joint_v(name)])))
     return SimulationError(
-        "No equilibrium was found: nothing balances the load on this joint.",
+        "No equilibrium was found from this pose: where the search ended, nothing balances the load on this joint.",
         where=f"joint '{joint}'",
         remedy="Lock the joint, add a spring, or start from another pose.",
     )

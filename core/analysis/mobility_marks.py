@@ -93,7 +93,7 @@ class MobilityMarker:
         except AssemblyError as error:
             refs = tuple(ref for ref in conflicting_elements(error) if ref[0])
             places = _ElementPositions(self.mech, q, self.p)
-            text = "cannot be satisfied"
+            text = "is not satisfied"
             marks = tuple(
                 MobilityMark("conflict", ref, f"{ref[1]} {text}", places.position_of(ref), others=refs) for ref in refs
             )

@@ -213,7 +213,8 @@ def _open_loop_error(compiled: CompiledModel, q: Array, p: Values, t: float, dri
     error.together = tuple(_element_text(key) for each in found for key in each.elements)
     for other, each in zip(errors[1:], found[1:], strict=True):
         names = join_words([_element_name(compiled, key) for key in each.elements])
-        error.what += f" In addition, {names} cannot be satisfied{' together' if len(each.elements) > 1 else ''}."
+        several = len(each.elements) > 1
+        error.what += f" In addition, {names} {'were not satisfied together' if several else 'was not satisfied'}."
         error.remedy = error.remedy or other.remedy
     return error
 
@@ -243,10 +244,10 @@ def _conflict_error(compiled: CompiledModel, conflict: Conflict, p: Values, t: f
     main = next(key for kind in ("drivers", "constraints", "joints") for key in conflict.elements if key[0] == kind)
     others = join_words([_element_name(compiled, key) for key in conflict.elements if key != main])
     missing = _gap_text(compiled, conflict.q, row, conflict.gap, p)
-    what = "The loop cannot be closed" if main[0] == "joints" else "It cannot be satisfied"
+    what = "The loop was not closed" if main[0] == "joints" else "It was not satisfied"
     stopped = _joints_at_limits_text(compiled, conflict, p, t)
     return AssemblyError(
-        f"{what} together with {others}: {missing}.{stopped}",
+        f"{what} together with {others}: at the nearest position found, {missing}.{stopped}",
         where=_element_text(main),
         remedy="Change lengths or values so that they are compatible, or remove one of them.",
     )
@@ -278,12 +279,13 @@ def _single_element_error(compiled: CompiledModel, q: Array, row: Row, gap: floa
     if row.collection != "joints":
         what = f"{row.component} is" if row.component else "it is"
         return AssemblyError(
-            f"The prescribed value cannot be reached: {what} {_format_residual(compiled, q, row, gap, p)} away.",
+            f"The prescribed value was not reached: at the nearest position found, {what} "
+            f"{_format_residual(compiled, q, row, gap, p)} away.",
             where=where,
             remedy="Change the prescribed value, lengths or limits, or start nearer to it.",
         )
     return AssemblyError(
-        f"The loop cannot be closed: {_gap_text(compiled, q, row, gap, p)}.",
+        f"The loop was not closed: at the nearest position found, {_gap_text(compiled, q, row, gap, p)}.",
         where=where,
         remedy="Change lengths or limits in its loop, or start nearer to a closed position.",
     )

@@ -185,10 +185,10 @@ def build_joint_row_table(compiled: CompiledModel, p: Array) -> JointRowTable:
 
 
 def _compute_joint_row_table(compiled: CompiledModel, p: Array) -> JointRowTable:
-    values = parameter_values(
-        compiled.model.expanded.parameters, dict(zip(compiled.p_names, map(float, p), strict=True))
-    )
-    coordinates = Coordinates(compiled.topology, dict(values))
+    coordinates = compiled.coordinates
+    if not np.array_equal(p, compiled.parameter_values()):
+        values = dict(zip(compiled.p_names, map(float, p), strict=True))
+        coordinates = Coordinates(compiled.topology, parameter_values(compiled.model.expanded.parameters, values))
     limits = compiled.model.world.limits == "act"
     found = [row for row in _build_rows(compiled, coordinates, limits) if row.has_effect]
     if not found:
@@ -214,25 +214,26 @@ def _build_joint_rows(
 ) -> Iterator[JointRow]:
     machine = compiled.program.symbolic.machine
     bearings = {(joint.name, k): i for i, (joint, k) in enumerate(compiled.program.symbolic.bearings)}
+    declared = {joint.name: joint for joint in compiled.model.expanded.joints}
     for joint in machine.members:
-        own = compiled.model.expanded.find("joints", joint.name) if _is_declared(compiled, joint.name) else joint
+        own, kind = declared.get(joint.name, joint), joint.info
         closing = joint.name in machine.laws
-        if not joint.info.nv:
+        if not kind.nv:
             continue
         link = None if closing else machine.carried.get(joint.name)
         if not closing and link is None:
             continue
         found = list[JointRow]()
-        for k in range(joint.info.nv):
+        for k in range(kind.nv):
             row = replace(
                 _build_coordinate_row(own, k, coordinates, limits),
                 controlled=controlled.get(owner_name(joint), NOWHERE),
             )
             if (joint.name, k) in bearings:
                 row = replace(row, bearing=bearings[joint.name, k], **_friction_coefficients(own, coordinates))
-            straight = joint.info.nq == joint.info.nv
+            straight = kind.nq == kind.nv
             if closing:
-                found.append(replace(row, turns=straight and joint.info.wraps_around(k), measured=straight))
+                found.append(replace(row, turns=straight and kind.wraps_around(k), measured=straight))
                 continue
             body = compiled.tree.links[link]  # type: ignore[index]
             if body.coupling is None:
@@ -241,7 +242,7 @@ def _build_joint_rows(
             else:
                 _, ratio, offset = coordinates.coupling(joint.name)
                 found.append(replace(row, at_q=body.first_q, at_v=body.first_v, ratio=ratio, offset=offset))
-        yield from _separate_vector_friction(joint, found)
+        yield from _separate_vector_friction(joint, found) if kind.balls else found
 
 
 def _separate_vector_friction(joint: Joint, rows: list[JointRow]) -> Iterator[JointRow]:
@@ -270,16 +271,12 @@ def _machine_size(compiled: CompiledModel, coordinates: Coordinates) -> float:
     return longest if longest > 1e-9 else 1.0
 
 
-def _is_declared(compiled: CompiledModel, name: str) -> bool:
-    return any(joint.name == name for joint in compiled.model.expanded.joints)
-
-
 def _build_coordinate_row(joint: Joint, k: int, coordinates: Coordinates, limits: bool) -> JointRow:
     """Row of coordinate k of a joint, from the joint's own fields."""
-    read, where = coordinates.numbers.scalar, f"joint '{joint.name}'"
-    straight = joint.info.nq == joint.info.nv
-    words = joint.info.coordinates if straight else joint.info.speeds
-    dimension = joint.info.coordinate_dimensions[k] if straight else "angle"
+    read, where, kind = coordinates.numbers.scalar, f"joint '{joint.name}'", joint.info
+    straight = kind.nq == kind.nv
+    words = kind.coordinates if straight else kind.speeds
+    dimension = kind.coordinate_dimensions[k] if straight else "angle"
     row = JointRow(
         joint.name, k, component_name(joint.name, words[k]), dimension, **_friction_fields(joint, coordinates, where)
     )

@@ -376,7 +376,7 @@ def _contradiction_error(
     free = _find_position(trial._replace(bounded=False)) if search.bounded else None
     why = failures.beyond_limits_text(compiled, free) if free is not None else _blocking_drivers_text(trial)
     error = AssemblyError(
-        f"{with_them} can only reach {stands}, {apart} from {wanted}.{why}",
+        f"{with_them} could only be moved to {stands}, {apart} from {wanted}.{why}",
         where=f"coordinate '{coordinate.name}'",
         remedy="Name fewer coordinates; the others follow." if against else "Give a value that it can reach.",
     )

@@ -199,11 +199,14 @@ def _finding_text(deviation: ReferenceDeviation) -> str:
 
     apart = format_coordinate(deviation.apart, deviation.dimension)
     if deviation.stated is None or deviation.stands is None:
-        return f"Its reference position is incompatible with those of other joints: loops close only {apart} away."
+        return (
+            "Its reference position is incompatible with those of other joints: the nearest closed position found is "
+            f"{apart} away."
+        )
     stated, stands = (format_coordinate(x, deviation.dimension) for x in (deviation.stated, deviation.stands))
     return (
-        f"Its reference position {stated} is incompatible with those of other joints: loops close only at {stands}, "
-        f"{apart} away."
+        f"Its reference position {stated} is incompatible with those of other joints: the nearest closed position "
+        f"found has {stands}, {apart} away."
     )
 
 

@@ -151,8 +151,8 @@ def lqr(system: LinearSystem, Q: Weights = None, R: Weights = None) -> Feedback:
     except (np.linalg.LinAlgError, ValueError):
         remarks = [text for text in system.remarks() if "not controllable" in text]
         raise ModelError(
-            "There is no optimal feedback: "
-            + (" ".join(remarks) or "the Riccati equation has no stabilising solution."),
+            "No optimal feedback was found for this linear system: "
+            + (" ".join(remarks) or "its Riccati equation was not solved."),
             where="feedback",
             remedy="Add inputs, or weights on the states that drift.",
         ) from None

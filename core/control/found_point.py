@@ -146,7 +146,7 @@ def find_nearest_point(
     units = dict(zip(near.system.output_names, near.system.units.outputs, strict=True))
     missed = [name for name in off if _relative_error(near, rows[name]) > MET]
     misses = [f"{name} is off by {near.residuals[name]:.4g} {units.get(name, '')}".rstrip() for name in missed]
-    words = f"No such point was found; at the nearest {join_words(misses)}."
+    words = f"No such point was found from this start; at the nearest one reached, {join_words(misses)}."
     words += f" Bounds act: {join_words(list(near.acting))}; widen them." if near.acting else ""
     freed = failed_result.message.partition(f". {FREE}")[2]
     words += f" {FREE}{freed}" if freed else ""

@@ -214,8 +214,9 @@ def _default_gains(system: LinearSystem) -> Array:
     peak = float(np.max(np.abs(system.frequency_response(np.geomspace(0.9 * low, 11.0 * high, 50)))))
     if peak == 0.0:
         raise ModelError(
-            f"{system.input_names[0]} does not affect {system.output_names[0]}: no gain moves a pole.",
+            f"In the linear system at this state, {system.input_names[0]} does not affect {system.output_names[0]}: no "
+            "gain moves a pole.",
             where=system.input_names[0],
-            remedy="Choose another input or output.",
+            remedy="Choose another input, output or state.",
         )
     return np.concatenate([[0.0], np.geomspace(GAINS[0] / peak, GAINS[1] / peak, DIVISIONS)])

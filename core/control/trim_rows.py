@@ -125,7 +125,7 @@ def describe_unfulfilled_rows(
     named = [
         _describe_row_error(name, r, unbalanced_forces, system, units) for _, name, r in off if name not in balanced
     ][:4]
-    words.append(f"No such point was found; at the nearest {join_words(named)}.")
+    words.append(f"No such point was found from this start; at the nearest one reached, {join_words(named)}.")
     if active_bounds:
         words.append(f"Active bounds: {join_words(sorted(active_bounds))}; widen them.")
     words += _freeing_advice(_candidates_to_free(solver, system, [name for _, name, _ in off], MOST_NAMED), 1)

@@ -42,7 +42,7 @@ class StartResult(NamedTuple):
         """Sentence naming the violated requirements; empty if all are fulfilled."""
         if len(self.missed) < 2:
             return "".join(f"Missed: {each}." for each in self.missed)
-        return f"No point fulfils all requirements; these conflict: {'; '.join(self.missed)}."
+        return f"No point was found that fulfils all requirements; the best one misses: {'; '.join(self.missed)}."
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from core.model.declared_numbers import Quantity, Setting
 from core.model.forces import Force, Junction, LineMass, Strand
 from core.model.joints import Joint, Limit, Mimic
 from core.model.model import Annotation, Model
+from core.model.motions import JointValue, Motion, Segment, StoredPose, Target
 from core.model.parameters import Parameter
 from core.model.sensors import Sensor
 from core.model.shapes import (
@@ -55,6 +56,7 @@ __all__ = [
     "Gravity",
     "Inertia",
     "Joint",
+    "JointValue",
     "Junction",
     "Limit",
     "LineMass",
@@ -62,6 +64,7 @@ __all__ = [
     "Mesh",
     "Mimic",
     "Model",
+    "Motion",
     "Parameter",
     "Pipe",
     "Pose",
@@ -69,12 +72,15 @@ __all__ = [
     "Quantity",
     "RecordRow",
     "RequiredRow",
+    "Segment",
     "Sensor",
     "Setting",
     "Sphere",
+    "StoredPose",
     "Strand",
     "StudyPlan",
     "SubAssembly",
+    "Target",
     "Trim",
     "TrimRow",
     "VariedRow",

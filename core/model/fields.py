@@ -69,12 +69,14 @@ class VectorKind(FieldKind):
 
     def coerce(self, value: Any) -> tuple[Value, ...]:
         value = self.spelled(value) if self.spelled is not None else value
+        plain = type(value) is tuple and {*map(type, value)} == {float} and all(map(math.isfinite, value))
+        if plain and (not self.sizes or len(value) in self.sizes):
+            return tuple(value)  # as files, defaults and edits have them
         single = not self.sizes and not is_list(value)
         items = (value,) if single else _coerce_sequence(value)
         if self.sizes and len(items) not in self.sizes:
             wanted = " or ".join(map(str, self.sizes))
             raise ModelError(f"{wanted} numbers are needed, {len(items)} given.", remedy=f"Give {wanted} numbers.")
-        # finite floats, as defaults and edits have them, are kept without a call for each
         return tuple([x if type(x) is float and math.isfinite(x) else coerce_value(x) for x in items])
 
 
@@ -234,6 +236,8 @@ class NestedElementsKind(FieldKind):
     element: Any = None
 
     def coerce(self, value: Any) -> tuple[Any, ...]:
+        if type(value) is tuple and {*map(type, value)} == {self.element}:
+            return value
         if not is_list(value):
             wanted = _noun_with_article(self.element).lower()
             raise ModelError(f"A list is needed, not {_format_value(value)}.", remedy=f"Put {wanted} in brackets.")
@@ -434,12 +438,15 @@ class Element(metaclass=ElementType):
     def __post_init__(self) -> None:
         for field in _declared.get(type(self)) or declared_fields(type(self)):
             value = getattr(self, field.name)
-            if (type(value) is float and type(field.kind) is ScalarKind and math.isfinite(value)) or (
-                value is field.default and (type(self), field.name) in _kept
+            kind = field.kind
+            if (
+                (type(value) is float and type(kind) is ScalarKind and math.isfinite(value))
+                or (value is field.default and (type(self), field.name) in _kept)
+                or (type(kind) is NestedElementKind and type(value) is kind.element)
             ):
                 continue  # most values of most elements; the check would change nothing
             try:
-                coerced = field.kind.coerce(value)
+                coerced = kind.coerce(value)
             except (ModelError, ExpressionError) as error:
                 where = f"{_element_title(type(self), getattr(self, 'name', ''))}, {field.name}"
                 raise ModelError(error.what, where=where, remedy=error.remedy) from None

@@ -177,7 +177,7 @@ class Force(Element):
     @property
     def friction_levels(self) -> tuple[Value | None, ...]:
         """Return the friction levels as given: sliding and at rest, forward, then the same backward."""
-        return tuple(getattr(self, level) for level in LEVELS)
+        return self.friction, self.static_friction, self.backward_friction, self.backward_static_friction
 
     @property
     def info(self) -> type[ForceKind]:

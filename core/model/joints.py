@@ -50,6 +50,17 @@ class Limit(Element):
     effort: Value | None = scalar(
         default=None, help="Largest torque or force (N·m or N)", by=force_rule(dimension_along)
     )
+    acceleration: Value | None = scalar(
+        default=None,
+        help="Largest acceleration in planned motions (rad/s² or m/s²)",
+        by=rate_rule(rate_rule(dimension_along)),
+    )
+    deceleration: Value | None = scalar(
+        default=None,
+        help="Largest deceleration in planned motions (rad/s² or m/s²); empty: as the acceleration",
+        by=rate_rule(rate_rule(dimension_along)),
+    )
+    jerk: Value | None = scalar(default=None, help="Largest jerk in planned motions (rad/s³ or m/s³)")
     stop: str = choice(
         ("elastic", "hunt_crossley", "rigid", "off"),
         "Stop at the bounds in runs: spring and damper, Hunt–Crossley contact, rigid stop with instantaneous "
@@ -231,7 +242,7 @@ class Joint(Element):
     @property
     def friction_levels(self) -> tuple[Value | None, ...]:
         """Return the friction levels as given: sliding and at rest, forward, then the same backward."""
-        return tuple(getattr(self, level) for level in LEVELS)
+        return self.friction, self.static_friction, self.backward_friction, self.backward_static_friction
 
     @property
     def has_reaction_friction(self) -> bool:

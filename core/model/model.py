@@ -36,8 +36,9 @@ from core.model.fields import (
 from core.model.forces import FORCE_KINDS, Force, Junction
 from core.model.formula.expression import names_in_formula as names_in
 from core.model.formula.expression import parse
-from core.model.formula.formula_fields import iterate_formulas
+from core.model.formula.formula_fields import list_formulas
 from core.model.joints import Joint
+from core.model.motions import Motion, StoredPose, Target
 from core.model.parameters import Parameter, parameter_values
 from core.model.reference_pose import Carrier, Placement, compute_placements
 from core.model.sensors import SENSOR_KINDS, Sensor
@@ -193,6 +194,9 @@ _TABLE = {
     "forces": _Collection(Force, "force", "force"),
     "constraints": _Collection(Constraint, "constraint", "force"),
     "drivers": _Collection(Driver, "driver", "force"),
+    "poses": _Collection(StoredPose, "pose", "place", asks=True),
+    "targets": _Collection(Target, "target", "place", asks=True),
+    "motions": _Collection(Motion, "motion", "motion", asks=True),
     "operating_points": _Collection(Trim, "operating point", "operating_point", asks=True),
     "studies": _Collection(StudyPlan, "study", "study", asks=True),
     "designs": _Collection(Aim, "design", "design", asks=True),
@@ -232,6 +236,9 @@ class Model(Element):
     forces: tuple[Force, ...] = parts(Force, "Force elements")
     constraints: tuple[Constraint, ...] = parts(Constraint, "Sensors kept constant and coupled joints")
     drivers: tuple[Driver, ...] = parts(Driver, "Motions given as functions of time")
+    poses: tuple[StoredPose, ...] = parts(StoredPose, "Stored poses")
+    targets: tuple[Target, ...] = parts(Target, "Targets of a tool")
+    motions: tuple[Motion, ...] = parts(Motion, "Planned motions")
     operating_points: tuple[Trim, ...] = parts(Trim, "Operating points to be found")
     studies: tuple[StudyPlan, ...] = parts(StudyPlan, "Studies with varied numbers")
     designs: tuple[Aim, ...] = parts(Aim, "Design tasks")
@@ -247,7 +254,9 @@ class Model(Element):
         expanded = self.expanded
         for namespace in dict.fromkeys(NAMESPACES.values()):
             _check_unique(self if namespace in ("chain", "assembly") else expanded, namespace)
-        known = {target: frozenset(expanded.index(target)) for target in ("joint", "material", "sensor", "force")}
+        known = {
+            target: frozenset(expanded.index(target)) for target in ("joint", "material", "sensor", "force", "place")
+        }
         known["point"] = frozenset(expanded.index("frame"))
         known["frame"] = known["point"] - {junction.name for junction in expanded.junctions}
         unknown = frozenset(element.name for _, element in elements_of_unknown_kind(expanded))
@@ -402,15 +411,16 @@ def _check_element(
         for field in declared_fields(type(inner)):
             if isinstance(field.kind, ReferenceKind):
                 value = getattr(inner, field.name)
-                if value and value not in known_names[field.kind.target] and value != WORLD:
+                ground = () if field.kind.target == "place" else (WORLD,)
+                if value and value not in known_names[field.kind.target] and value not in ground:
                     raise ModelError(
                         f"There is no {_target_noun(field.kind.target)} '{value}'.",
                         where=f"{title}, {field.name}",
                         remedy=_unknown_name_remedy(
-                            value, [*known_names[field.kind.target], WORLD], "Name an existing one or add it first."
+                            value, [*known_names[field.kind.target], *ground], "Name an existing one or add it first."
                         ),
                     )
-        for found in iterate_formulas(inner):
+        for found in list_formulas(inner):
             for used in names.unknown_names(found.kind, found.text):
                 raise ModelError(
                     f"The name '{used}' is not defined (in '{found.text}').",
@@ -432,7 +442,12 @@ def _unknown_name_remedy(name: str, known_names: Collection[str], default: str) 
 
 
 def _target_noun(target: str) -> str:
-    return {"frame": "body or frame", "point": "body, frame or junction", "force": "force element"}.get(target, target)
+    return {
+        "frame": "body or frame",
+        "point": "body, frame or junction",
+        "force": "force element",
+        "place": "pose or target",
+    }.get(target, target)
 
 
 def _check_mounting(assemblies: tuple[SubAssembly, ...]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from numbers import Real
 from typing import Any
 
@@ -135,10 +136,23 @@ def evaluate_field(value: Value, values: Mapping[str, Scalar], where: str = "") 
     """Return the value of a field, computed with the parameter values (floats or symbols) in `values`."""
     if not isinstance(value, str):
         return value
+    if (constant := _constant_value(value)) is not None:
+        return constant
     try:
         return evaluate(parse(value), values)
     except KinetostatError as error:
         raise ExpressionError(error.what, where=where, remedy=error.remedy) from None
+
+
+@lru_cache(maxsize=4096)
+def _constant_value(text: str) -> float | None:
+    """Return the value of a formula without names, such as "30 deg"; None if it has names, or no value."""
+    try:
+        node = parse(text)
+        value = None if names_in_formula(node) else evaluate(node, {})
+    except KinetostatError:
+        return None
+    return value if isinstance(value, float) else None
 
 
 def evaluate_finite_field(value: Value, values: Mapping[str, Scalar], where: str = "") -> Scalar:

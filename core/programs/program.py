@@ -10,6 +10,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -228,16 +229,18 @@ def _body_structure(body: Body) -> Any:
     return body.name, body.mass, body.center_of_mass, body.inertia, body.density, shapes
 
 
+_code_fields = attrgetter(
+    *(field.name for field in dataclasses.fields(Joint) if field.name not in ("limits", "start_speed", "description"))
+)
+"""Returns the fields of a joint that its code depends on."""
+
+
 def _joint_structure(joint: Joint, forces: bool) -> Any:
     """Return a joint's fields that its code depends on. The rest position is only a starting value, unless a spring or
     force refers to it."""
     if joint.stiffness == 0.0 and not forces and all(isinstance(value, float) for value in joint.rest):
         joint = dataclasses.replace(joint, rest=(0.0,) * len(joint.rest))
-    return tuple(
-        getattr(joint, field.name)
-        for field in dataclasses.fields(joint)
-        if field.name not in ("limits", "start_speed", "description")
-    )
+    return _code_fields(joint)
 
 
 def drop_programs() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from core.model import Model
 from core.model.fields import nested_elements
 from core.model.formula.expression import names_in_formula, parse
-from core.model.formula.formula_fields import iterate_formulas
+from core.model.formula.formula_fields import list_formulas
 from core.model.formula.text import format_number
 from core.symbolic.notation import uses_short_trig
 
@@ -98,7 +98,7 @@ def parameter_owners(model: Model) -> Owners:
     for collection in HOLDERS:
         for element in getattr(expanded, collection):
             used: set[str] = set()
-            texts = [found.text for part in nested_elements(element) for found in iterate_formulas(part)]
+            texts = [found.text for part in nested_elements(element) for found in list_formulas(part)]
             waiting = [name for text in texts for name in names_in_formula(parse(text))]
             while waiting:
                 name = waiting.pop()

@@ -19,7 +19,7 @@ from core.model import Body, DHChain, DHRow, Inertia, Joint, Model, Parameter, P
 from core.model.fields import Value, declared_fields, nested_elements
 from core.model.formula.expression import names_in_formula as names_in
 from core.model.formula.expression import parse
-from core.model.formula.formula_fields import iterate_formulas
+from core.model.formula.formula_fields import list_formulas
 from core.model.model import require_model
 from core.numerics.spatial.inertia import split_inertia
 
@@ -241,7 +241,7 @@ def angle_parameters(model: Model) -> set[str]:
     found: set[str] = set()
     for _, element in model.elements():
         for part in nested_elements(element):
-            found |= _names_in_values(each.text for each in iterate_formulas(part) if each.kind.dimension == "angle")
+            found |= _names_in_values(each.text for each in list_formulas(part) if each.kind.dimension == "angle")
     formulas = {p.name: p.value for p in model.parameters if isinstance(p.value, str)}
     waiting = list(found)
     while waiting:

@@ -21,7 +21,7 @@ from core.model import WORLD, Model, Parameter
 from core.model.fields import Element as ModelElement
 from core.model.fields import FormulaKind, FormulaVectorKind, Value, map_elements, nested_elements
 from core.model.formula.expression import Binary, Call, Name, Negative, Node, Number, names_in_formula, parse
-from core.model.formula.formula_fields import iterate_formulas
+from core.model.formula.formula_fields import list_formulas
 from core.model.parameters import parameter_values
 from core.model.shapes import Pose as DocumentPose
 from core.model.signals import component_name
@@ -103,7 +103,7 @@ def replace_non_polynomials(model: Model) -> tuple[Model, tuple[str, ...]]:
 
 def _field_formulas(element: ModelElement) -> Iterator[tuple[str, str]]:
     """Yield (field, text) of the formulas in an element's own fields, except formulas of time and state."""
-    for field, kind, _, text in iterate_formulas(element):
+    for field, kind, _, text in list_formulas(element):
         if not isinstance(kind, FormulaKind | FormulaVectorKind):
             yield field.name, text
 

@@ -173,7 +173,7 @@ def test_where_no_point_is_feasible_the_least_violating_one_is_shown_with_what_c
     assert (A @ least < limits).all()
     assert [best.best.parameters[name] for name in ("k", "useless")] == pytest.approx(least, rel=1e-6)
     assert best.best.lacking == pytest.approx(np.linalg.norm(A @ least - limits), rel=1e-6)
-    assert best.best.violated_requirements_text.endswith("these conflict: k > 5; useless > 3*k; useless < 6.")
+    assert best.best.violated_requirements_text.endswith("the best one misses: k > 5; useless > 3*k; useless < 6.")
 
 
 def test_an_infeasible_start_is_brought_to_where_requirements_hold_first(four_bar):

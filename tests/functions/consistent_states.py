@@ -549,6 +549,7 @@ COMPARED_ELSEWHERE = {
     "lqr": "control/test_system_properties.py",
     "root_locus": "control/test_root_locus.py",
     "trim": "control/test_operating_points.py",
+    "plan_motion": "motions/test_plan.py",
     "run_derivatives": "identification/sensitivities/test_gradients.py",
     "parameter_study": "functions/subjects/test_study_function.py",
     "write_c_code": "c_code/test_generated_code.py",

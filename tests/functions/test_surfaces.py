@@ -20,7 +20,10 @@ from resources import EXAMPLES
 
 FILE = EXAMPLES / "puma560.kst"
 
-OTHER_FILES = dict.fromkeys(("loop_symbols", "write_loop_equations"), EXAMPLES / "slider_crank.kst")
+OTHER_FILES = {
+    "plan_motion": EXAMPLES / "ur5.kst",
+    **dict.fromkeys(("loop_symbols", "write_loop_equations"), EXAMPLES / "slider_crank.kst"),
+}
 """Machines of functions that an arm does not have."""
 
 CHOSEN = {

@@ -35,6 +35,8 @@ ONE_MEANING = {
     "assemblies": "sub-assemblies: other files as parts of a machine",
     "channels": "the quantities of a run by name",
     "clutch": "dry friction between two joints",
+    "motions": "planned motions, and the function that plans one",
+    "plan": "what is laid out before it is done: steps of generated C code, segments of a motion",
     "command": "what a person can ask for, declared once",
     "derivation": "the equations of a robot, step by step",
     "design": "parameters of a machine found by optimisation",

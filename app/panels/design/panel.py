@@ -379,7 +379,7 @@ class DesignPanel(QWidget):
         bounds = f" At a bound: {', '.join(found.best.at_bounds)}." if found.best.at_bounds else ""
         missed = f" {found.best.violated_requirements_text}" if found.best.missed else ""
         alike = (
-            f" The effects of these parameters cannot be distinguished: {', '.join(found.alike)}."
+            f" At this point these parameters cannot be distinguished to first order: {', '.join(found.alike)}."
             if found.alike
             else ""
         )

@@ -134,7 +134,7 @@ def _findings_of_error(error: AssemblyError) -> tuple[Finding, ...]:
     places = conflicting_elements(error)
     result = []
     for place, ref in zip(error.together or (error.where,), places, strict=True):
-        text = error.what if place == error.where else f"It cannot be satisfied. {error.where}: {error.what}"
+        text = error.what if place == error.where else f"It was not satisfied. {error.where}: {error.what}"
         others = tuple(other for other in places if other != ref)
         result.append(Finding("warning", text, error.remedy, *ref, others=others))
     return tuple(result)

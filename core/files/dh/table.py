@@ -19,7 +19,7 @@ from core.model import DHChain, DHRow, Finding, Gravity, Inertia, Limit, Model, 
 from core.model.chains import split_offset
 from core.model.fields import Value, nested_elements
 from core.model.formula.expression import Binary, Name, Node, Number, format_formula, names_in_formula, parse
-from core.model.formula.formula_fields import iterate_formulas
+from core.model.formula.formula_fields import list_formulas
 
 _KINDS = {
     "r": "revolute",
@@ -341,7 +341,7 @@ def _variable_symbol(text: str) -> str:
 
 def _chain_formulas(chain: DHChain) -> list[str]:
     """Return all formulas in a chain's numbers."""
-    return [found.text for element in nested_elements(chain) for found in iterate_formulas(element)]
+    return [found.text for element in nested_elements(chain) for found in list_formulas(element)]
 
 
 def single_chain(model: Model, format: str) -> DHChain:

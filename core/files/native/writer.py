@@ -23,7 +23,7 @@ _BLOCK_ONLY = (Body, Frame, Joint, DHChain, Annotation)
 _PLAIN = re.compile(r"[\w(](?:[\w.+/()*^|%=~<>-]| (?=[\w.+/()*^<>=-]))*", re.ASCII)
 _SPECIAL = {"null", "true", "false", "yes", "no", "on", "off", "nan", "inf", ".nan", ".inf", "y", "n", "~"}
 _LOOKS_LIKE_NUMBER = re.compile(r"[-+.]?[\d.][\d_.xXobeE+:-]*")
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"})
 
 Pair = tuple[str, Any]
 
@@ -53,9 +53,10 @@ def _format_entry(key: str, element: Element, indent: int) -> list[str]:
     pairs = _non_default_fields(element)
     if not pairs:
         return [f"{pad}{key}: {{}}"]
-    line = f"{pad}{key}: {_format_fields_on_one_line(element)}"
-    if not isinstance(element, _BLOCK_ONLY) and len(line) <= WIDTH and "\n" not in line:
-        return [line]
+    if not isinstance(element, _BLOCK_ONLY):
+        line = f"{pad}{key}: {_format_fields_on_one_line(pairs)}"
+        if len(line) <= WIDTH and "\n" not in line:
+            return [line]
     lines = [f"{pad}{key}:"]
     for name, value in pairs:
         lines += _format_field(name, value, indent + 2)
@@ -94,12 +95,12 @@ def _format_list_item(element: Element, indent: int) -> list[str]:
     if isinstance(element, Shape):
         lines = _format_entry(element.word, element, indent + 2)
     else:
-        line = f"{pad}- {_format_on_one_line(element)}"
-        if not isinstance(element, _BLOCK_ONLY) and len(line) <= WIDTH:
-            return [line]
-        lines = [
-            line for name, value in _non_default_fields(element) for line in _format_field(name, value, indent + 2)
-        ]
+        pairs = _non_default_fields(element)
+        if not isinstance(element, _BLOCK_ONLY):
+            line = f"{pad}- {_format_fields_on_one_line(pairs)}"
+            if len(line) <= WIDTH:
+                return [line]
+        lines = [line for name, value in pairs for line in _format_field(name, value, indent + 2)]
         if not lines:
             return [f"{pad}- {{}}"]
     return [f"{pad}- {lines[0].lstrip()}", *lines[1:]]
@@ -108,9 +109,9 @@ def _format_list_item(element: Element, indent: int) -> list[str]:
 def _format_on_one_line(value: Any) -> str:
     """Return a value written on one line."""
     if isinstance(value, Shape):
-        return f"{{{value.word}: {_format_fields_on_one_line(value)}}}"
+        return f"{{{value.word}: {_format_fields_on_one_line(_non_default_fields(value))}}}"
     if isinstance(value, Element):
-        return _format_fields_on_one_line(value)
+        return _format_fields_on_one_line(_non_default_fields(value))
     if isinstance(value, tuple) and value and isinstance(value[0], Setting):
         return "{" + ", ".join(map(_format_setting, value)) + "}"
     if isinstance(value, tuple):
@@ -122,8 +123,8 @@ def _format_on_one_line(value: Any) -> str:
     return _quote_scalar(str(value))
 
 
-def _format_fields_on_one_line(element: Element) -> str:
-    shown = [f"{name}: {_format_nested_value(value)}" for name, value in _non_default_fields(element)]
+def _format_fields_on_one_line(pairs: list[Pair]) -> str:
+    shown = [f"{name}: {_format_nested_value(value)}" for name, value in pairs]
     return "{" + ", ".join(shown) + "}"
 
 
@@ -133,7 +134,10 @@ def _format_setting(setting: Setting) -> str:
 
 
 def _format_nested_value(value: Any) -> str:
-    return _format_fields_on_one_line(value) if isinstance(value, Element) else _format_on_one_line(value)
+    """Return a nested element without the word of a shape, or a value, on one line."""
+    if isinstance(value, Element):
+        return _format_fields_on_one_line(_non_default_fields(value))
+    return _format_on_one_line(value)
 
 
 # ------------------------------------------------------------------------------------------ texts
@@ -142,30 +146,29 @@ def _format_nested_value(value: Any) -> str:
 def _quote_scalar(value: str) -> str:
     """Return a string unquoted if every YAML reader takes it as a string, else in double quotes."""
     is_plain = _PLAIN.fullmatch(value) and value.lower() not in _SPECIAL and not _LOOKS_LIKE_NUMBER.fullmatch(value)
-    return value if is_plain else '"' + "".join(map(_escape_sequence, value)) + '"'
+    if is_plain:
+        return value
+    escaped = value.translate(_ESCAPES) if value.isprintable() else "".join(map(_escape_sequence, value))
+    return f'"{escaped}"'
 
 
 def _escape_sequence(character: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
+    """Return a character as it is written between quotes; line breaks and byte-order marks, e.g., by their codes."""
     code = ord(character)
-    if _is_printable(character):
+    if code in _ESCAPES:
+        return _ESCAPES[code]
+    if character.isprintable():
         return character
     return f"\\U{code:08X}" if code > 0xFFFF else f"\\u{code:04X}"
-
-
-def _is_printable(character: str) -> bool:
-    """Return True if a character may be written unescaped in YAML (line breaks and byte-order marks may not)."""
-    code = ord(character)
-    return 0x20 <= code < 0x7F or (code >= 0xA0 and character.isprintable() and code not in (0x2028, 0x2029, 0xFEFF))
 
 
 def _can_be_literal_block(value: str) -> bool:
     """Return True if the string can be written as an indented block (several lines, no special characters)."""
     body = value[:-1] if value.endswith("\n") else value
     lines = body.split("\n")
-    ordinary = all(line.strip(" ") or not line for line in lines) and all(map(_is_printable, body.replace("\n", "")))
-    return len(lines) > 1 and ordinary and bool(lines[0]) and lines[0][0] != " " and bool(lines[-1])
+    if len(lines) == 1 or not lines[0] or lines[0][0] == " " or not lines[-1]:
+        return False
+    return body.replace("\n", "").isprintable() and all(line.strip(" ") or not line for line in lines)
 
 
 def _format_literal_block(value: str, indent: int) -> str:

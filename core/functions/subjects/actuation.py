@@ -43,7 +43,8 @@ def find_actuators(mech: Any, text: str) -> Actuators:
 def actuators_text(chosen: Actuators) -> str:
     """Describe the actuators and why they were chosen; '' if they are all joints of an open chain."""
     return (
-        f"actuators: {', '.join(chosen.names)} ({chosen.reason}); they determine all other motion"
+        f"actuators: {', '.join(chosen.names)} ({chosen.reason}); except at singular poses they determine all other "
+        "motion"
         if chosen.reason
         else ""
     )

@@ -96,11 +96,14 @@ def _read_target(points: str, file: str, closed: bool, timed: bool) -> Target:
 
 
 def _verdict_message(best: Linkage) -> Message:
+    from core.design.path_synthesis import STEPS
+
     title = TOPOLOGY_TITLES[best.topology]
     away = f"RMS distance {best.error:.3g} m from the curve, largest distance {best.largest:.3g} m"
     if best.defects:
         return Message(text=f"{title}: {away}. {' '.join(best.defects)}", severity="warning")
-    return Message(text=f"{title}: {away}; no branch, order or circuit defect.", severity="done")
+    tried = f"no branch, order or circuit defect was found at the points or at {STEPS - 1} places between each two"
+    return Message(text=f"{title}: {away}; {tried}.", severity="done")
 
 
 def _solution_table(linkages: tuple[Linkage, ...]) -> Table:
@@ -230,7 +233,7 @@ def build_report(context: Context, found: OptimisationResult, save: str = "") ->
     if best.missed:
         text += f" {best.violated_requirements_text}"
     if found.alike:
-        text += f" These parameters cannot be distinguished: {', '.join(found.alike)}."
+        text += f" At this point these parameters cannot be distinguished to first order: {', '.join(found.alike)}."
     if save:
         text += f" The machine has been written to {save}."
     rows = []

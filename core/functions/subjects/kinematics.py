@@ -353,8 +353,8 @@ _SEARCH = (
 
 def _target_missed_message(frame: str, best: Any) -> Message:
     text = (
-        f"{frame} does not reach the target. The nearest pose found misses it by {best.position_error * 1e3:.4g} mm"
-        f" and {math.degrees(best.orientation_error):.4g}°."
+        f"No pose was found in which {frame} reaches the target. The nearest one misses it by "
+        f"{best.position_error * 1e3:.4g} mm and {math.degrees(best.orientation_error):.4g}°."
     )
     if best.at_limits:
         text += f" At their limits: {', '.join(best.at_limits)}."

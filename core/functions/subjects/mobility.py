@@ -100,7 +100,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
     """Find the configurations in which the loops close for the present values of some coordinates."""
     import numpy as np
 
-    from core.analysis.branches import find_branches, independent_coordinates
+    from core.analysis.branches import STARTS, find_branches, independent_coordinates
     from core.analysis.manipulability import characteristic_length
     from core.functions.text import pose_without_solver_errors
 
@@ -134,7 +134,8 @@ def assembly_branches(context: Context, hold: str) -> Result:
         for k, pose in enumerate(found, 1)
     )
     count = f"{len(found)} configurations" if len(found) != 1 else "one configuration"
-    text = f"The loops close in {count} with {', '.join(names)} as {'it is' if len(names) == 1 else 'they are'}."
+    held = f"{', '.join(names)} as {'it is' if len(names) == 1 else 'they are'}"
+    text = f"The loops close in at least {count} with {held}: so many were found from {STARTS} starts at most."
     poses = PoseSequence(
         title="Assembly branches", q=to_row_tuples(found), p=tuple(dict(p) for _ in found), display="composite"
     )

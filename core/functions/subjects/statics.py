@@ -43,9 +43,11 @@ LEFT_OVER_FRACTION = 1e-8
 """Fraction of the largest acting force below which the residual force is not reported."""
 
 _WORDS = {
-    "stable": "It is stable: after a small disturbance the machine oscillates about it.",
+    "stable": "It is stable to first order: a small disturbance neither grows nor decays; forces that grow with a "
+    "higher power of displacement or speed are not judged.",
     "asymptotically stable": "It is asymptotically stable: after a small disturbance the machine returns to it.",
-    "indifferent": "It is indifferent: along some motions no force returns the machine to it.",
+    "indifferent": "It is indifferent to first order: along some motions no force grows in proportion to the "
+    "displacement; higher powers decide whether the machine returns to it.",
     "unstable": "It is unstable: the smallest disturbance makes the machine leave it.",
     "held": "Friction holds the machine there.",
 }
@@ -130,7 +132,7 @@ def _friction_margin_text(balance: FrictionBalance, stability: str) -> str:
     if math.isinf(balance.safety):
         return "Friction, together with any limits that the machine rests against, holds any multiple of the load."
     if balance.safety < 1.0 + JUST_HELD_FRACTION:
-        return "Friction just holds the machine here: this is the nearest pose in which it does."
+        return "Friction just holds the machine here: this is the nearest pose found in which it does."
     return f"Friction holds the machine up to {balance.safety:.4g} times its load."
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,35 +45,36 @@ class Coordinates:
         self.joints: dict[str, Joint] = {name: declared[name] for name in self.offsets.q}
         """Joints with entries of their own, in the order of q."""
         self.followers = {j.name: j for j in topology.model.joints if j.mimic is not None}
-        self.table = tuple(c for joint in self.joints.values() for c in self._coordinates_of_joint(joint))
-        self.v_names = tuple(component_name(j.name, suffix) for j in self.joints.values() for suffix in j.info.speeds)
+        kinds = [(joint, joint.info) for joint in self.joints.values()]
+        self.table = tuple([c for joint, kind in kinds for c in self._coordinates_of_joint(joint, kind)])
+        self.v_names = tuple([component_name(joint.name, suffix) for joint, kind in kinds for suffix in kind.speeds])
         self.place_of_speed = {name: k for k, name in enumerate(self.v_names)}
         """Name of a speed → its index in v."""
-        self.speed_dimensions = tuple(d for j in self.joints.values() for d in j.info.speed_dimensions)
+        self.speed_dimensions = tuple([dimension for _, kind in kinds for dimension in kind.speed_dimensions])
         """Dimension of each speed: "angular_velocity" or "velocity"."""
         self.lower = np.array([-np.inf if c.lower is None else c.lower for c in self.table])
         self.upper = np.array([np.inf if c.upper is None else c.upper for c in self.table])
         self.index = {c.name: c.index for c in self.table}
-        self._turning = self._joints_on_manifolds()
+        self._turning = self._joints_on_manifolds(kinds)
         plain_q, plain_v = np.ones(self.offsets.nq, dtype=bool), np.ones(self.offsets.nv, dtype=bool)
         for _, at, speeds in self._turning:
             plain_q[at] = plain_v[speeds] = False
         self._plain_q, self._plain_v = np.flatnonzero(plain_q), np.flatnonzero(plain_v)
         """Indices in q of the coordinates whose rates are speeds, and indices of these speeds in v."""
         self.quaternions = tuple(
-            self.offsets.q[name] + joint.info.quaternion
-            for name, joint in self.joints.items()
-            if joint.info.quaternion is not None
+            self.offsets.q[joint.name] + kind.quaternion for joint, kind in kinds if kind.quaternion is not None
         )
         """Index in q of each quaternion's first component."""
 
-    def _joints_on_manifolds(self) -> list[tuple[type[JointKind], Places, Places]]:
+    def _joints_on_manifolds(
+        self, joints: Iterable[tuple[Joint, type[JointKind]]]
+    ) -> list[tuple[type[JointKind], Places, Places]]:
         """Return each joint kind with more coordinates than speeds, and its joints' indices: (k, nq) in q, (k, nv) in
         v."""
         kinds: dict[type[JointKind], list[str]] = {}
-        for name, joint in self.joints.items():
-            if joint.info.nq > joint.info.nv:
-                kinds.setdefault(joint.info, []).append(name)
+        for joint, own in joints:
+            if own.nq > own.nv:
+                kinds.setdefault(own, []).append(joint.name)
         return [
             (
                 kind,
@@ -83,12 +84,10 @@ class Coordinates:
             for kind, names in kinds.items()
         ]
 
-    def _coordinates_of_joint(self, joint: Joint) -> list[Coordinate]:
+    def _coordinates_of_joint(self, joint: Joint, kind: type[JointKind]) -> list[Coordinate]:
         first = self.offsets.q[joint.name]
         result = []
-        for k, (suffix, dimension) in enumerate(
-            zip(joint.info.coordinates, joint.info.coordinate_dimensions, strict=True)
-        ):
+        for k, (suffix, dimension) in enumerate(zip(kind.coordinates, kind.coordinate_dimensions, strict=True)):
             lower, upper = self._narrowed_bounds(joint, k)
             result.append(
                 Coordinate(component_name(joint.name, suffix), joint.name, first + k, dimension, lower, upper)
@@ -116,7 +115,7 @@ class Coordinates:
         if k >= len(joint.limits) or not joint.info.limited:
             return None, None
         limit, where = joint.limits[k], f"joint '{joint.name}', limits"
-        lower, upper = (None if v is None else self.numbers.scalar(v, where) for v in (limit.lower, limit.upper))
+        lower, upper = [None if v is None else self.numbers.scalar(v, where) for v in (limit.lower, limit.upper)]
         return lower, upper
 
     def coupling(self, name: str) -> tuple[str, float, float]:

@@ -29,7 +29,7 @@ from core.model.fields import (
     nested_elements,
 )
 from core.model.formula.expression import CONSTANTS, Name, Node, format_formula, names_in_formula, parse, substitute
-from core.model.formula.formula_fields import iterate_formulas
+from core.model.formula.formula_fields import list_formulas
 from core.model.joints import Joint
 from core.model.model import NAMESPACES, Model, elements_of_unknown_kind
 from core.model.sensors import Sensor
@@ -100,7 +100,7 @@ class RenamingTable:
         fresh = {*self.parameters.values(), *self.signals.values()}
         taken = set(model.expanded.index("parameter")) - set(self.parameters)
         for element in nested_elements(model):
-            for _, kind, _, text in iterate_formulas(element):
+            for _, kind, _, text in list_formulas(element):
                 used, own = names_in_formula(parse(text)), special_names(kind)
                 stateful = isinstance(kind, FormulaVectorKind) or (isinstance(kind, FormulaKind) and kind.states)
                 mine = {self.parameters[name] for name in used - own if name in self.parameters}
@@ -200,9 +200,7 @@ def build_renaming(model: Model, collection: str, old: str, new: str | None = No
 
 def _names_as_used(model: Model, old: str, new: str) -> dict[str, str]:
     """Return old name → new name for all names by which formulas refer to an element of an unknown kind."""
-    formulas = (
-        f for _, element in model.elements() for part in nested_elements(element) for f in iterate_formulas(part)
-    )
+    formulas = (f for _, element in model.elements() for part in nested_elements(element) for f in list_formulas(part))
     used = {name for formula in formulas for name in names_in_formula(parse(formula.text))}
     return {name: f"{new}{name.removeprefix(old)}" for name in used if f"{name}.".startswith(f"{old}.")}
 

@@ -26,12 +26,14 @@ class FieldEvaluator:
 
     def scalar(self, value: Value, where: str = "") -> Scalar:
         """Return the value of a number field."""
+        if type(value) is float:
+            return value
         result = evaluate_field(value, self.values, where)
         return float(result) if isinstance(result, (int, float)) else result
 
     def vector(self, values: tuple[Value, ...], where: str = "") -> Vector3:
         """Return the values of three numbers."""
-        return Vector3(*(self.scalar(value, where) for value in values))
+        return Vector3(*[self.scalar(value, where) for value in values])
 
     def pose(self, pose: DocumentPose, where: str = "") -> Pose:
         """Return a pose of the document as a spatial transform."""

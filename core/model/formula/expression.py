@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from core.errors import ExpressionError, find_likely_names
@@ -46,6 +47,7 @@ __all__ = [
     "format_formula",
     "format_number",
     "names_in_formula",
+    "names_in_text",
     "parse",
     "substitute",
 ]
@@ -64,6 +66,12 @@ def names_in_formula(node: Node) -> frozenset[str]:
             return names_in_formula(left) | names_in_formula(right)
         case Call(_, arguments):
             return frozenset().union(*map(names_in_formula, arguments))
+
+
+@lru_cache(maxsize=4096)
+def names_in_text(text: str) -> frozenset[str]:
+    """Return all names in a formula's text except constants. Raises ExpressionError for text that is no formula."""
+    return names_in_formula(parse(text))
 
 
 def evaluate(node: Node, environment: Mapping[str, Scalar]) -> Scalar:

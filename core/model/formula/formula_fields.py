@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from core.model.fields import Element, Field, ScalarKind, VectorKind, declared_fields
@@ -17,11 +17,19 @@ class FieldFormula(NamedTuple):
     text: str
 
 
-def iterate_formulas(element: Element) -> Iterator[FieldFormula]:
-    """Yield all formulas of an element (without nested elements)."""
-    for field in declared_fields(type(element)):
-        if isinstance(field.kind, ScalarKind | VectorKind):
-            value = getattr(element, field.name)
-            for index, item in enumerate(value if isinstance(value, tuple) else (value,)):
-                if isinstance(item, str):
-                    yield FieldFormula(field, field.kind, index, item)
+@cache
+def _number_fields(cls: type[Element]) -> list[tuple[str, Field, ScalarKind | VectorKind]]:
+    """Return the fields of a class that hold numbers: name, field and kind."""
+    return [(f.name, f, f.kind) for f in declared_fields(cls) if isinstance(f.kind, ScalarKind | VectorKind)]
+
+
+def list_formulas(element: Element) -> list[FieldFormula]:
+    """Return all formulas of an element (without nested elements)."""
+    found = []
+    for name, field, kind in _number_fields(type(element)):
+        value = getattr(element, name)
+        if isinstance(value, str):
+            found.append(FieldFormula(field, kind, 0, value))
+        elif isinstance(value, tuple) and str in map(type, value):
+            found += [FieldFormula(field, kind, k, each) for k, each in enumerate(value) if isinstance(each, str)]
+    return found

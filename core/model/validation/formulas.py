@@ -17,7 +17,7 @@ from core.errors import KinetostatError, suggest_names
 from core.model.dimensions import dimension_of, nested_with_owners
 from core.model.fields import Element, ScalarKind, SignalKind, VectorKind, declared_fields, nested_elements
 from core.model.formula.expression import Binary, Call, Negative, Node, Number, names_in_formula, parse
-from core.model.formula.formula_fields import iterate_formulas
+from core.model.formula.formula_fields import list_formulas
 from core.model.formula.nodes import COMPARISONS
 from core.model.model import QUESTIONS, Model
 from core.model.parameters import evaluate_field
@@ -36,7 +36,7 @@ def check_formula_values(model: Model) -> Iterator[Finding]:
 def check_element_formulas(values: Mapping[str, float], collection: str, element: Element) -> Iterator[Finding]:
     """Yield findings for formulas of an element without a finite value at these parameters."""
     for inner in nested_elements(element):
-        for field, _, _, text in iterate_formulas(inner):
+        for field, _, _, text in list_formulas(inner):
             known = names_in_formula(parse(text)) <= values.keys()  # not time, not states
             if known and not np.isfinite(evaluate_or_nan(text, values)):
                 owner = getattr(element, "name", "")
@@ -92,7 +92,7 @@ def format_range(low: float, high: float, dimension: str = "none") -> str:
 
 
 def _used_names(model: Model) -> set[str]:
-    texts = (found.text for inner in nested_elements(model) for found in iterate_formulas(inner))
+    texts = (found.text for inner in nested_elements(model) for found in list_formulas(inner))
     return {name for text in texts for name in names_in_formula(parse(text))}
 
 
@@ -124,7 +124,7 @@ def check_units(model: Model) -> Iterator[Finding]:
     for collection, element in [*model.elements(), ("world", model.world)]:
         name = getattr(element, "name", "")
         for owners, which in nested_with_owners(element):
-            for field, kind, index, text in iterate_formulas(owners[-1]):
+            for field, kind, index, text in list_formulas(owners[-1]):
                 wanted = dimension_of(model, owners, field, index if isinstance(kind, VectorKind) else which)
                 if (said := find_wrong_dimension(text, wanted)) is not None:
                     yield Finding("warning", *said, collection, name, field.name)

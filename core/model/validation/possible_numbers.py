@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -18,8 +18,8 @@ from core.model.bodies import Body, Inertia
 from core.model.constraints import Constraint
 from core.model.fields import Element, Value, nested_elements
 from core.model.forces import Force, LineMass
-from core.model.formula.expression import names_in_formula, parse
-from core.model.formula.formula_fields import iterate_formulas
+from core.model.formula.expression import names_in_text
+from core.model.formula.formula_fields import list_formulas
 from core.model.joints import BY_REACTION, LEVELS, NO_RATE, Joint, Limit, friction_levels_by_direction
 from core.model.model import COLLECTIONS, Model
 from core.model.units import format_with_unit
@@ -118,7 +118,8 @@ def find_impossible_numbers(element: Element, number: Number) -> Iterator[Findin
     if not isinstance(element, Body | Joint | Force | Constraint):
         return
     for part, bound, which, field in bounded_numbers(element):
-        value = number(getattr(part, bound.field))
+        given = getattr(part, bound.field)
+        value = given if type(given) is float else number(given)
         if not bound.is_possible(value):
             text = bound.text.format(value=value, which=which, words=bound.field.replace("_", " "))
             yield _element_finding(element, bound.severity, text, bound.remedy, field)
@@ -136,7 +137,7 @@ def possibility_margins(element: Element, read: Callable[[Any], Scalar | None]) 
     that depends on time or state"""
     found: list[Scalar | None] = []
     for inner in nested_elements(element):
-        found += (_square_or_none(read(text.text)) for text in iterate_formulas(inner))
+        found += (_square_or_none(read(text.text)) for text in list_formulas(inner))
     if isinstance(element, Body | Joint | Force | Constraint):
         for part, bound, *_ in bounded_numbers(element):
             value = read(getattr(part, bound.field)) if bound.severity == "error" else None
@@ -170,30 +171,51 @@ def _moment_coefficients(inertia: Inertia, read: Callable[[Any], Scalar | None])
     yield from (total((xx, yy, zz)), total((first, second, third)), plus(times(xx, first), across))
 
 
-def bounded_numbers(element: Body | Joint | Force | Constraint) -> Iterator[tuple[Element, NumberBound, str, str]]:
-    """Yield the bounded numbers of an element and of its parts: part, bound, description of the part, field of the
-    element."""
+_WITH_REACTION = frozenset(bound.field for bound in BOUNDS[Joint])
+_WITHOUT_REACTION = _WITH_REACTION - set(BY_REACTION)
+
+
+def _possible_default(kind: type[Element], bound: NumberBound) -> Value | None:
+    """Return the default of a bounded number; NaN, which equals no number, if it has none or an impossible one."""
+    value = getattr(kind, bound.field, math.nan)
+    return value if value is None or bound.is_possible(value) else math.nan
+
+
+_DEFAULTS = {kind: {each.field: _possible_default(kind, each) for each in own} for kind, own in BOUNDS.items()}
+"""Kind of element → the values of its bounded numbers that nobody has set, if they are possible."""
+
+
+def bounded_numbers(element: Body | Joint | Force | Constraint) -> list[tuple[Element, NumberBound, str, str]]:
+    """Return the bounded numbers of an element and of its parts, except those left at their defaults: part, bound,
+    description of the part, field of the element."""
     if isinstance(element, Body):
-        fields: tuple[str, ...] = ("density",) if element.density is not None else ("mass",)
+        fields: Collection[str] = ("density",) if element.density is not None else ("mass",)
     elif isinstance(element, Joint):
-        fields = tuple(b.field for b in BOUNDS[Joint] if element.has_reaction_friction or b.field not in BY_REACTION)
+        fields = _WITH_REACTION if element.has_reaction_friction else _WITHOUT_REACTION
     else:
         fields = element.info.uses
-    own = next(each for each in BOUNDS if isinstance(element, each))
-    yield from ((element, bound, "", bound.field) for bound in BOUNDS[own] if bound.field in fields)
+    own: type[Element] = next(filter(element.__class__.mro().__contains__, BOUNDS))
+    parts: list[tuple[Element, type[Element], str, str]] = []
     if isinstance(element, Joint):
-        for which, limit in _limits_with_descriptions(element):
-            yield from ((limit, bound, which, "limits") for bound in BOUNDS[Limit])
+        parts = [(limit, Limit, which, "limits") for which, limit in _limits_with_descriptions(element)]
     elif isinstance(element, Force):
-        for k, mass in enumerate(element.masses, 1):
-            yield from ((mass, bound, str(k), "masses") for bound in BOUNDS[LineMass])
+        parts = [(mass, LineMass, str(k), "masses") for k, mass in enumerate(element.masses, 1)]
+    return [
+        (part, bound, which, field or bound.field)
+        for part, kind, which, field in [(element, own, "", ""), *parts]
+        for bound in BOUNDS[kind]
+        if (field or bound.field in fields) and getattr(part, bound.field) != _DEFAULTS[kind][bound.field]
+    ]
 
 
-def _limits_with_descriptions(joint: Joint) -> Iterator[tuple[str, Limit]]:
-    """Yield a description of each coordinate and its limits; none for unknown kinds."""
+def _limits_with_descriptions(joint: Joint) -> list[tuple[str, Limit]]:
+    """Return a description of each coordinate and its limits; none for unknown kinds."""
+    if not joint.limits:
+        return []
     suffixes = joint.info.coordinates
-    for suffix, limit in zip(suffixes, joint.limits, strict=False):
-        yield (f" of coordinate {suffix}" if len(suffixes) > 1 else ""), limit
+    several = len(suffixes) > 1
+    pairs = zip(suffixes, joint.limits, strict=False)
+    return [(f" of coordinate {suffix}" if several else "", limit) for suffix, limit in pairs]
 
 
 def _ordered_pairs(element: Element) -> Iterator[tuple[Value | None, Value | None]]:
@@ -226,7 +248,7 @@ def impossible_number_error(
         errors = (each for each in findings if each.severity == "error")
         for finding in (*errors, *check_element_formulas(values, collection, element)):
             return SimulationError(finding.text, where=finding.place, remedy=finding.remedy)
-        if not any(True for inner in nested_elements(element) for _ in iterate_formulas(inner)):
+        if not any(map(list_formulas, nested_elements(element))):
             _plain_and_possible[id(element)] = element
     return None
 
@@ -258,11 +280,11 @@ def elements_with_numbers(model: Model) -> Iterator[Placed]:
 
 def depends_on_parameters(element: Element, parameters: set[str]) -> bool:
     """Return True if a number of an element, or of a part of it, is a formula of known parameters only."""
-    return any(
-        (found := names_in_formula(parse(text.text))) and found <= parameters
-        for part in nested_elements(element)
-        for text in iterate_formulas(part)
-    )
+    for part in nested_elements(element):
+        for formula in list_formulas(part):
+            if (found := names_in_text(formula.text)) and found <= parameters:
+                return True
+    return False
 
 
 def notes_on_negative_damping(model: Model, values: Mapping[str, float]) -> Iterator[str]:
@@ -314,9 +336,8 @@ def _check_moments(body: Body, number: Number) -> Iterator[Finding]:
 
 def principal_moments(inertia: Inertia, number: Number) -> tuple[float, float, float]:
     """Return the principal moments in ascending order, kg·m²; NaN if a formula has no finite value."""
-    xx, yy, zz, xy, xz, yz = (
-        number(each) for each in (inertia.ixx, inertia.iyy, inertia.izz, inertia.ixy, inertia.ixz, inertia.iyz)
-    )
+    given = (inertia.ixx, inertia.iyy, inertia.izz, inertia.ixy, inertia.ixz, inertia.iyz)
+    xx, yy, zz, xy, xz, yz = [each if type(each) is float else number(each) for each in given]
     if not all(map(math.isfinite, (xx, yy, zz, xy, xz, yz))):
         return math.nan, math.nan, math.nan
     if xy == xz == yz == 0.0:
@@ -330,11 +351,12 @@ def principal_moments(inertia: Inertia, number: Number) -> tuple[float, float, f
 
 def _check_joint(joint: Joint, number: Number) -> Iterator[Finding]:
     yield from _check_static_friction(joint, number)
-    sliding, resting = number(joint.friction_coefficient), number(joint.static_friction_coefficient)
-    if joint.has_reaction_friction and resting < sliding:
-        text = f"The static friction coefficient ({resting:g}) is less than the kinetic one ({sliding:g})."
-        remedy = "Make static friction at least as large as kinetic friction."
-        yield _element_finding(joint, "error", text, remedy, "static_friction_coefficient")
+    if joint.static_friction_coefficient is not None:
+        sliding, resting = number(joint.friction_coefficient), number(joint.static_friction_coefficient)
+        if resting < sliding:
+            text = f"The static friction coefficient ({resting:g}) is less than the kinetic one ({sliding:g})."
+            remedy = "Make static friction at least as large as kinetic friction."
+            yield _element_finding(joint, "error", text, remedy, "static_friction_coefficient")
     for k, (which, limit) in enumerate(_limits_with_descriptions(joint)):
         low, high = number(limit.lower), number(limit.upper)
         if low > high:
@@ -344,7 +366,9 @@ def _check_joint(joint: Joint, number: Number) -> Iterator[Finding]:
 
 
 def _check_static_friction(element: Joint | Force, number: Number) -> Iterator[Finding]:
-    """Check for static friction lower than sliding friction."""
+    """Check for static friction lower than sliding friction, which it is equal to unless it is given."""
+    if element.static_friction is None and element.backward_static_friction is None:
+        return
     for k, levels in enumerate(friction_levels_by_direction(element)):
         kinetic, static = map(number, levels)
         if static < kinetic:  # backward levels that are not given are those of the other direction

@@ -62,6 +62,7 @@ class UnusableCode(ValueError):
     """Error: bitcode is missing or unusable; its text gives the reason."""
 
 
+@cache
 def installed_llvmlite_version() -> str:
     """Return the version of the installed llvmlite package."""
     return version("llvmlite")

@@ -35,7 +35,7 @@ from core.model.formula.expression import (
     parse,
     substitute,
 )
-from core.model.formula.formula_fields import iterate_formulas
+from core.model.formula.formula_fields import list_formulas
 from core.model.formula.formula_units import (
     LITERAL,
     UNKNOWN,
@@ -333,7 +333,7 @@ def unused_parameters(model: Model, candidates: Iterable[str]) -> tuple[str, ...
     used: set[str] = set()
     follow: dict[str, set[str]] = {}
     for element in nested_elements(model.expanded):
-        found = {name for formula in iterate_formulas(element) for name in names_in_formula(parse(formula.text))}
+        found = {name for formula in list_formulas(element) for name in names_in_formula(parse(formula.text))}
         if isinstance(element, Parameter):
             follow[element.name] = found
         else:

@@ -327,7 +327,9 @@ def compute_inverse_kinematics_map(
     dexterous = float(np.count_nonzero(values >= 1.0)) * size**d
     unit = "m²" if of.plane is not None else "m³"
     return of.map_of_all_points(
-        q, values, [f"Reached in all orientations: {dexterous:.3g} {unit} of cells of {size:.3g} m."]
+        q,
+        values,
+        [f"Reached in all {len(rotations)} orientations tried: {dexterous:.3g} {unit} of cells of {size:.3g} m."],
     )
 
 

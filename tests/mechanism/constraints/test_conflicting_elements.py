@@ -58,7 +58,7 @@ def test_two_rods_that_do_not_meet():
     """Points 4 m apart, rods of 1 and 2 m: 1 m is missing, split so that both rods' gaps in squares are alike."""
     error = refused(balls(("short", "ball", (0, 0, 0), 1.0), ("long", "ball", (4, 0, 0), 1.0)))
     assert error.where == "constraint 'short'"
-    assert error.what == "It cannot be satisfied together with 'long': the gap is 1000 mm."
+    assert error.what == "It was not satisfied together with 'long': at the nearest position found, the gap is 1000 mm."
     assert error.together == ("constraint 'short'", "constraint 'long'")
 
 

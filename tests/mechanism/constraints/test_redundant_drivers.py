@@ -113,7 +113,11 @@ def test_a_speed_that_the_joints_do_not_allow() -> None:
 TORN = [
     ((motor("one", "1.2 + t"), motor("two", "1.9", joint="D")), "two", "'one', but its position differs"),
     ((motor("one", "1.2 + t"), motor("two", "-0.2", joint="C")), "two", "'one', but its position differs"),
-    ((motor("far", "4", joint="D"),), "far", r"cannot be reached: it is 0\.\d+ rad \(\d\.\d+°\) away"),
+    (
+        (motor("far", "4", joint="D"),),
+        "far",
+        r"was not reached: at the nearest position found, it is 0\.\d+ rad \(\d\.\d+°\) away",
+    ),
 ]
 
 

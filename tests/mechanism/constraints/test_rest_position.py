@@ -100,7 +100,9 @@ def test_a_length_that_cannot_be_had_is_told_in_millimetres():
     at = float(mech.coordinate(mech.rest(), "J4")[0])
     (finding,) = [each for each in examine_mobility(mech.compiled)[1] if each.name == "J4" and each.field == "rest"]
     assert "2000 mm" in finding.text
-    assert f"loops close only at {1000.0 * at:.4g} mm, {1000.0 * (2.0 - at):.4g} mm away" in finding.text
+    assert (
+        f"the nearest closed position found has {1000.0 * at:.4g} mm, {1000.0 * (2.0 - at):.4g} mm away" in finding.text
+    )
 
 
 def test_what_a_driver_moves_rests_where_it_says():

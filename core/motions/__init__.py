@@ -1,0 +1,1 @@
+"""Motions that are planned, not simulated: time laws, paths of segments, trajectories of machines."""
