@@ -40,8 +40,8 @@ PLAIN = {
     ("Motion", "joint_acceleration"),
     ("Motion", "joint_jerk"),
 }
-"""Directions, ratios, shares and counts: plain numbers wherever they stand; jerk, which has no dimension of its own, and
-limits of a motion that are for turning and sliding joints alike."""
+"""Directions, ratios, shares and counts: plain numbers wherever they stand; jerk, which has no dimension of its own,
+and limits of a motion that are for turning and sliding joints alike."""
 
 
 def powers(dimension, radians=True):
