@@ -113,7 +113,7 @@ def description(readme: str) -> str:
 def make_code() -> None:
     """Make the integrators' code in the checkout, where it is not up to date."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    command = (sys.executable, "-B", "-m", "core.simulation.machine_code.making", "--ship")
+    command = (sys.executable, "-B", "-m", "core.machine_code.making", "--ship")
     subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}, check=True)
 
 

@@ -29,7 +29,7 @@ import numpy as np
 import kinetostat as ks
 import resources
 from benchmarks.document import tell
-from core.simulation.machine_code.records import array_address
+from core.machine_code.records import array_address
 from core.simulation.run.begun_run import begin_contact_states
 from core.studies.sample_rows import StudyMachine
 

@@ -132,7 +132,7 @@ def pytest_collection_finish() -> None:
 
 def _make_integrators() -> None:
     """Make the integrators' code once where it is out of date, before the processes begin that need it."""
-    from core.simulation.machine_code import intermediate, supply
+    from core.machine_code import intermediate, supply
 
     if intermediate.find_unusable_code(intermediate.entry_point_names()):
         supply.compile_in_subprocess()

@@ -136,7 +136,7 @@ def main() -> None:
         for name in filter(None, tracked):
             (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, Path(folder) / name)
-        kept = "core/simulation/machine_code/intermediate_code"
+        kept = "core/machine_code/intermediate_code"
         shutil.copytree(ROOT / kept, Path(folder) / kept, dirs_exist_ok=True)
         for number, mutation in enumerate(drawn(given.count, given.seed)):
             if given.only in (None, number):

@@ -90,8 +90,8 @@ def command(
 
 def _run_to_film(file: str, options: dict[str, Any]) -> Any:
     """Return the run in an HDF5 file, or simulate a model and return its run."""
+    from core.machine_code.supply import report_waiting
     from core.simulation import Run, simulate
-    from core.simulation.machine_code.supply import report_waiting
 
     if Path(file).suffix.lower() in (".h5", ".hdf5"):
         return Run.load(file)

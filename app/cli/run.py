@@ -137,8 +137,8 @@ def command(
     did until then is written.
     """
     from core.errors import SimulationError
+    from core.machine_code.supply import report_waiting
     from core.simulation import simulate
-    from core.simulation.machine_code.supply import report_waiting
 
     reading = {name: options.pop(name) for name in READING}
     machine = build_context(read(model_file, **reading).model, sets, (*pose, *q0))

@@ -27,6 +27,7 @@ from core.functions.context import Cancelled
 from core.later import dataclass
 from core.mechanism import Mechanism
 from core.mechanism.inverse_kinematics_results import InverseKinematics, Solution
+from core.model import WORLD
 
 Array = NDArray[np.float64]
 
@@ -109,8 +110,8 @@ class ArmConfigurations(QObject):
         """Frame chosen by the user; "" for the selected frame, or the tool."""
         self.shows_ghosts = True
         self.jog_options = JogOptions()
-        self.solutions: tuple[Solution, ...] = ()
-        """Named ones in a fixed order, others with the nearest first."""
+        self._solutions: tuple[Solution, ...] = ()
+        self._names: tuple[str, ...] = ()
         self.found: InverseKinematics | None = None
         self.problem = ""
         self.pointed: int | None = None
@@ -161,6 +162,12 @@ class ArmConfigurations(QObject):
         self.changed.emit()
 
     @property
+    def solutions(self) -> tuple[Solution, ...]:
+        """The configurations: named ones in a fixed order, others with the nearest first; none of another machine."""
+        is_of_machine = self._shown is not None and self._shown.mech is self.session.mech
+        return self._solutions if is_of_machine else ()
+
+    @property
     def is_wanted(self) -> bool:
         """True while the list is shown somewhere."""
         return bool(self._users)
@@ -181,6 +188,11 @@ class ArmConfigurations(QObject):
         if ref is not None and ref.collection == "frames" and ref.name in names:
             return ref.name
         return tool_frame(session.model)
+
+    @property
+    def can_move(self) -> bool:
+        """True if joints move the frame."""
+        return not self.problem and self.frame in self.session.mech.frame_names and self.frame != WORLD
 
     def choose_frame(self, frame: str) -> None:
         """Choose the frame; "" for the selected frame, or the tool."""
@@ -214,8 +226,7 @@ class ArmConfigurations(QObject):
 
     def name_of(self, index: int) -> str:
         """Return the name of a configuration; its number if it has no name."""
-        configuration = self.solutions[index].configuration
-        return str(configuration) if configuration is not None else f"solution {index + 1}"
+        return self._names[index]
 
     # ----------------------------------------------------------------------------- verbs
 
@@ -298,13 +309,13 @@ class ArmConfigurations(QObject):
     # ----------------------------------------------------------------------------- following
 
     def _on_document_changed(self, _old: DocumentState, _new: DocumentState) -> None:
+        if self._shown is not None and self._shown.mech is not self.session.mech:
+            self._show(None)
         if self._document != self.session.document:
             self._document = self.session.document
             self.frame_choice, self.shows_ghosts, self.jog_options = "", True, JogOptions()
             self._seconds = 0.0
             self.options_changed.emit()
-        if self._shown is not None and self._shown.mech is not self.session.mech:
-            self._show(None)
         self._request()
 
     def _on_selected(self, _ref: object) -> None:
@@ -370,16 +381,20 @@ class ArmConfigurations(QObject):
             self._start_pending_request()
 
     def _show(self, answer: _Answer | None) -> None:
-        chosen = self.name_of(self.chosen) if self.chosen is not None else ""
+        chosen = self._names[self.chosen] if self.chosen is not None else ""
         self.found = answer.found if answer is not None else None
         self.problem = answer.problem if answer is not None else ""
         self._shown = answer.request if answer is not None else None
-        self.solutions = tuple(sorted(self.found.solutions, key=_place_in_list)) if self.found is not None else ()
-        names = [self.name_of(k) for k in range(len(self.solutions))]
-        self.chosen = names.index(chosen) if chosen in names else None
-        if self.pointed is not None and self.pointed >= len(names):
+        self._solutions = tuple(sorted(self.found.solutions, key=_place_in_list)) if self.found is not None else ()
+        self._names = tuple(_name(each, k) for k, each in enumerate(self._solutions))
+        self.chosen = self._names.index(chosen) if chosen in self._names else None
+        if self.pointed is not None and self.pointed >= len(self._names):
             self.pointed = None
         self.changed.emit()
+
+
+def _name(found: Solution, index: int) -> str:
+    return str(found.configuration) if found.configuration is not None else f"solution {index + 1}"
 
 
 def _place_in_list(found: Solution) -> tuple[bool, ...]:

@@ -121,8 +121,8 @@ class InteractiveDynamics(QObject):
         damping = DAMPINGS[self.damping][1]
 
         def work(progress: Any, cancelled: Any) -> Live:
+            from core.machine_code.supply import report_waiting
             from core.simulation.live import SLICE, Live
-            from core.simulation.machine_code.supply import report_waiting
 
             def report_status(text: str) -> None:
                 progress(0.0, text)

@@ -101,8 +101,8 @@ class Simulation(QObject):
         grown, whole, mech = self._grown, self._whole, session.mech
 
         def work(progress: Any, cancelled: Any) -> Run:
+            from core.machine_code.supply import report_waiting
             from core.simulation import simulate
-            from core.simulation.machine_code.supply import report_waiting
 
             progress(0.0, "Compiling the equations …")
             share = 0.0

@@ -1,7 +1,7 @@
 """Mouse tools of the viewport. Each gesture is a generator: started by a press, resumed at every movement, and ended by
 one commit."""
 
-from app.tools import connect, measure, move, pull, selection, target_curve
+from app.tools import connect, drag_frame, measure, move, pull, selection, target_curve
 from app.tools.draw import tool as draw
 from app.viewport.gestures import MouseTool
 from app.viewport.stage import Stage
@@ -20,6 +20,8 @@ TOOLS: dict[str, MouseTool[Stage]] = {
         selection.leave,
         ends=True,
         double=selection.double_click,
+        wants=drag_frame.wants_key,
+        key=drag_frame.handle_key,
     ),
     "move": MouseTool(
         "move",
@@ -29,6 +31,8 @@ TOOLS: dict[str, MouseTool[Stage]] = {
         move.leave,
         ends=True,
         double=selection.double_click,
+        wants=drag_frame.wants_key,
+        key=drag_frame.handle_key,
         hand=DRAG,
     ),
     "pull": MouseTool("pull", pull.EXPECTS, pull.press, pull.hover, pull.leave, hand=DRAG),

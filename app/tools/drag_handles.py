@@ -20,8 +20,8 @@ from core.model.edits import edits
 from core.model.formula.numerals import round_measured_number
 from viz.drawlist.joint_handles import HandleDrag, PointDrag
 from viz.drawlist.joint_look import HandlePart
+from viz.scene.axis_handle import AxisPart
 from viz.scene.handles import State
-from viz.scene.plane_handle import PlanePart
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
@@ -281,7 +281,7 @@ def _model_with_limit(model: Model, part: HandlePart, value: float) -> Model:
 PLANE_DIMENSIONS = {"slide": "length", "turn": "angle"}
 
 
-def drag_map_plane(view: Stage, part: PlanePart, press: PointerState) -> Gesture:
+def drag_map_plane(view: Stage, part: AxisPart, press: PointerState) -> Gesture:
     """Preview the new plane; request the map once, on release."""
     handle, notes = view.scene.plane_handle, view.annotations
     start = handle.place

@@ -11,6 +11,7 @@ import numpy as np
 from app.document.hand_freedom import joint_that_moves
 from app.document.revision import ElementRef
 from app.tools import selection
+from app.tools.drag_frame import drag_frame
 from app.tools.drag_handles import INDEPENDENT_DIRECTION, drag_handle, drag_link_end
 from app.viewport.annotations import annotation_line
 from app.viewport.gestures import Gesture, PointerState
@@ -41,6 +42,10 @@ def press(view: Stage, pointer: PointerState) -> Gesture:
     end = view.link_end_under(pointer)
     if end is not None:
         yield from selection.click_or_drag(view, pointer, drag_link_end(view, end, pointer))
+        return
+    grip = view.frame_handle.handle_under(pointer)
+    if grip is not None:
+        yield from selection.click_or_drag(view, pointer, drag_frame(view, grip, pointer))
         return
     part = view.handle_under(pointer)
     if part is not None:

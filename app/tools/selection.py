@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.document.revision import ElementRef
+from app.tools.drag_frame import drag_frame
 from app.tools.drag_handles import drag_handle, drag_link_end, drag_map_plane
 from app.viewport.gestures import Gesture, PointerState
 from app.viewport.navigate import orbit, set_centre
@@ -22,6 +23,10 @@ def press(view: Stage, pointer: PointerState) -> Gesture:
     end = view.link_end_under(pointer)
     if end is not None:
         yield from click_or_drag(view, pointer, drag_link_end(view, end, pointer))
+        return
+    grip = view.frame_handle.handle_under(pointer)
+    if grip is not None:
+        yield from click_or_drag(view, pointer, drag_frame(view, grip, pointer))
         return
     part = view.handle_under(pointer)
     if part is not None:
@@ -82,12 +87,18 @@ def hover(view: Stage, pointer: PointerState | None) -> None:
         view.hover_orientation_cube(None)
         view.highlight_handle(None)
         view.highlight_link_end(None)
+        view.frame_handle.highlight_handle(None)
         view.maps.highlight_handle(None)
         view.configurations.point_at(None)
         view.session.set_hovered_element(None)
         return
     if view.highlight_link_end(view.link_end_under(pointer)):
         view.highlight_handle(None)
+        view.session.set_hovered_element(None)
+        return
+    if view.frame_handle.highlight_handle(view.frame_handle.handle_under(pointer)):
+        view.highlight_handle(None)
+        view.configurations.point_at(None)
         view.session.set_hovered_element(None)
         return
     if view.hover_orientation_cube(pointer) or view.highlight_handle(view.handle_under(pointer)):

@@ -23,8 +23,9 @@ from core.functions.diagrams import SpaceMap
 from core.functions.text import format_number
 from viz import camera
 from viz.look import LookName, map_colours
+from viz.scene.axis_handle import AxisPart
 from viz.scene.map_figures import Form, MapPicture
-from viz.scene.plane_handle import PlanePart, PlanePosition
+from viz.scene.plane_handle import PlanePosition
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
@@ -200,13 +201,13 @@ class MapLayer:
             found.plane.to_world_points(0.5 * (low + high)), found.plane.axes, 0.55 * float(np.max(high - low))
         )
 
-    def handle_under(self, pointer: PointerState) -> PlanePart | None:
+    def handle_under(self, pointer: PointerState) -> AxisPart | None:
         """Return the part of the plane's handle under the pointer."""
         if self.shown is None or self._view.scene.plane_handle.place is None:
             return None
         return self._view.scene.plane_handle.pick(self._view.scene.ray(pointer.x, pointer.y))
 
-    def highlight_handle(self, part: PlanePart | None) -> bool:
+    def highlight_handle(self, part: AxisPart | None) -> bool:
         """Highlight a part of the plane's handle in yellow (None: none); returns True if there is one."""
         handle = self._view.scene.plane_handle
         if part is not handle.lit:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from app.viewport.viewpoint import CameraController
     from core.simulation.live import Live
     from viz.drawlist.joint_look import HandlePart
-    from viz.scene.plane_handle import PlanePart, PlanePosition
+    from viz.scene.axis_handle import AxisPart
+    from viz.scene.plane_handle import PlanePosition
     from viz.scene.scene import Scene
 
 Glyph = tuple[Any, Any, Any, str]
@@ -72,11 +73,11 @@ class MapSamples(Protocol):
         """Move the machine to the pose that reaches a sample."""
         ...
 
-    def handle_under(self, pointer: PointerState) -> PlanePart | None:
+    def handle_under(self, pointer: PointerState) -> AxisPart | None:
         """Return the part of the plane's handle under the pointer."""
         ...
 
-    def highlight_handle(self, part: PlanePart | None) -> bool:
+    def highlight_handle(self, part: AxisPart | None) -> bool:
         """Highlight a part of the plane's handle in yellow (None: none); returns True if there is one."""
         ...
 
@@ -102,6 +103,23 @@ class ConfigurationGhosts(Protocol):
 
     def take(self, index: int) -> None:
         """Move the machine to a configuration."""
+        ...
+
+
+class FrameHandleGrips(Protocol):
+    """Interface of the handle that moves a frame of the machine."""
+
+    @property
+    def is_shown(self) -> bool:
+        """True while the handle is in the scene."""
+        ...
+
+    def handle_under(self, pointer: PointerState) -> AxisPart | None:
+        """Return the part of the handle under the pointer."""
+        ...
+
+    def highlight_handle(self, part: AxisPart | None) -> bool:
+        """Highlight a part of the handle in yellow (None: none); returns True if there is one."""
         ...
 
 
@@ -152,6 +170,11 @@ class Stage(Protocol):
     @property
     def configurations(self) -> ConfigurationGhosts:
         """The layer of the arm's configurations in the scene."""
+        ...
+
+    @property
+    def frame_handle(self) -> FrameHandleGrips:
+        """The handle of the frame whose configurations are shown."""
         ...
 
     @property

@@ -26,6 +26,7 @@ from app.preferences.settings import Settings
 from app.preferences.theme import Theme
 from app.viewport.annotations import AnnotationOverlay
 from app.viewport.configuration_ghosts import ConfigurationLayer
+from app.viewport.frame_handle import FrameHandleLayer
 from app.viewport.frame_sets import FrameTableLayer
 from app.viewport.gestures import GestureController, MouseTool, PointerState
 from app.viewport.handle_choice import JointHandleSelector, LinkEndGrips
@@ -110,6 +111,7 @@ class Viewport(OpenGLSurface):
         self.overlay = own(ViewportToolbar(self))
         self.frame_sets = own(FrameTableLayer(self))
         self.configurations = own(ConfigurationLayer(self))
+        self.frame_handle = own(FrameHandleLayer(self))
         self.maps = own(MapLayer(self))
         self.map_legend = own(MapLegend(self, self.maps))
         for timer in (self._again, self._calm, self.viewpoint):

@@ -166,7 +166,7 @@ class Docks:
         for place in self.places:
             if place.tab_with:
                 self._window.tabifyDockWidget(self.docks[place.tab_with], self.docks[place.id])
-        for name in ("functions", "output"):
+        for name in ("functions", "output", "properties"):
             self.docks[name].raise_()
         self._set_first_sizes()
         self._update_title_bars()

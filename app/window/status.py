@@ -27,7 +27,7 @@ from app.window.notices import Notices
 from core.model import WORDS
 
 if TYPE_CHECKING:
-    from core.simulation.machine_code.supply import BackgroundCompilation
+    from core.machine_code.supply import BackgroundCompilation
 
 
 class IntegratorCompiler:
@@ -44,7 +44,7 @@ class IntegratorCompiler:
         self._thread.start()
 
     def _compile_missing(self) -> None:
-        from core.simulation.machine_code.supply import AHEAD
+        from core.machine_code.supply import AHEAD
 
         self._making = AHEAD
         AHEAD.start()

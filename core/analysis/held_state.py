@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from core.constraints.bearing_friction import refuse_bearing_friction
 from core.constraints.elastic_stops import PressedStops, find_compressed_stops, pressed_stop_springs
 from core.constraints.joint_modes import NOWHERE, JointRow, JointRowTable, build_joint_row_table
-from core.constraints.joint_rows import AT_REST_SPEED, JointRows, evaluate_joint_rows, row_biases
+from core.constraints.joint_rows import JointRows, evaluate_joint_rows, row_biases
 from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.constraints.motor_limits import (
     clip_to_effort_limits,
@@ -33,7 +33,7 @@ from core.mechanism import Mechanism
 from core.numerics.bounded_forces import resolve_sliding_rows
 from core.numerics.matrix_forms import stack_rows
 from core.numerics.rank import least_squares_solver, solve_least_squares
-from core.numerics.tolerances import RANK_TOLERANCE
+from core.numerics.tolerances import AT_REST_SPEED, RANK_TOLERANCE
 from core.programs.derivatives import EquationDerivatives
 from core.programs.not_finite import singularity_error
 

@@ -14,12 +14,12 @@ from core.analysis.linearisation import Linearisation, eliminate_junctions, forc
 from core.constraints.bearing_friction import compute_bearing_loads, joint_rows_at_rest, require_unique_bearing_loads
 from core.constraints.elastic_stops import PressedStops, find_compressed_stops, has_elastic_stop, pressed_stop_springs
 from core.constraints.joint_modes import NOWHERE, build_joint_row_table
-from core.constraints.joint_rows import TOUCH_TOLERANCE, JointRows, cut_row_index, evaluate_joint_rows
+from core.constraints.joint_rows import JointRows, cut_row_index, evaluate_joint_rows
 from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.numerics.matrix_forms import to_dense
-from core.numerics.tolerances import RANK_TOLERANCE
+from core.numerics.tolerances import RANK_TOLERANCE, TOUCH_TOLERANCE
 from core.programs.derivatives import program_derivatives
 
 Array = NDArray[np.float64]

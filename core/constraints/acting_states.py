@@ -6,17 +6,19 @@ Of all others equations of motion know all, and go through arrays of states at t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.codegen.single_state import Guard, RangeCheck
+from core.constraints.elastic_stops import SMALL_PASSING, has_elastic_stop
 from core.constraints.joint_modes import NOWHERE, JointRow, JointRowTable, build_joint_row_table
-from core.constraints.joint_rows import AT_REST_SPEED, TOUCH_TOLERANCE
 from core.constraints.named_values import as_states
 from core.mechanics.multibody.parameter_values import Values
 from core.model import Force, Joint
+from core.numerics.tolerances import AT_REST_SPEED, TOUCH_TOLERANCE
 from core.programs.compiled import CompiledModel, cache_per_model
 
 Array = NDArray[np.float64]
@@ -33,6 +35,8 @@ class RestingTest:
 
     def __init__(self, nv: int, speeds: tuple[int, ...], lower: Array, upper: Array, always: bool) -> None:
         self.nv, self.speeds, self.lower, self.upper, self.always = nv, speeds, lower, upper, always
+        self.silent_guard = Guard()
+        """Guard on the argument q that passes only states at which no passed limit is reported."""
 
     def may_act(self, q: Any, v: Any) -> bool:
         """Return True if friction at rest or a stop may act at any of the states q (…, nq), v (…, nv); v = None ignores
@@ -91,13 +95,21 @@ def _resting_test(compiled: CompiledModel, modes: JointRowTable) -> RestingTest 
         if row.at_q != NOWHERE:
             low, high = _leader_interval_off_stops(row)
             lower[row.at_q], upper[row.at_q] = max(lower[row.at_q], low), min(upper[row.at_q], high)
-    return RestingTest(
+    test = RestingTest(
         compiled.nv,
         tuple({row.at_v for row in rubbing}),
         lower,
         upper,
         bearing or any(row.at_v == NOWHERE for row in (*rubbing, *stopped)),
     )
+    reported = [row for row in stopped if row.at_q != NOWHERE and has_elastic_stop(row)]
+    test.silent_guard = Guard(tuple(RangeCheck(0, row.at_q, *_silent_interval(row)) for row in reported))
+    return test
+
+
+def _silent_interval(row: JointRow) -> tuple[float, float]:
+    """Interval of the leader's coordinate within which no passed limit of a row with elastic stops is reported."""
+    return _leader_interval_off_stops(replace(row, lower=row.lower - SMALL_PASSING, upper=row.upper + SMALL_PASSING))
 
 
 def _leader_interval_off_stops(row: JointRow) -> tuple[float, float]:

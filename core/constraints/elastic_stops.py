@@ -151,16 +151,21 @@ def find_passed_limits(
     modes, found = build_joint_row_table(compiled, values), []
     measured: Array | None = None
     for k, row in enumerate(modes.rows):
-        if row.at_q == NOWHERE and q.ndim == 1 and np.isfinite([row.lower, row.upper]).any():
+        if row.at_q == NOWHERE and q.ndim == 1 and (row.lower > -np.inf or row.upper < np.inf):
             measured = evaluate_joint_rows(compiled, modes, q, values).value if measured is None else measured
             found += _limits_passed_by_row(row, np.asarray(measured[k]), threshold)
         elif row.at_q != NOWHERE:
-            found += _limits_passed_by_row(row, row.ratio * q[..., row.at_q] + row.offset, threshold)
+            own = q[..., row.at_q]
+            found += _limits_passed_by_row(
+                row, row.ratio * (own.tolist() if q.ndim == 1 else own) + row.offset, threshold
+            )
     return tuple(found)
 
 
-def _limits_passed_by_row(row: JointRow, value: Array, threshold: float) -> list[PassedLimit]:
-    over, under = float(np.max(value, initial=-np.inf)) - row.upper, row.lower - float(np.min(value, initial=np.inf))
+def _limits_passed_by_row(row: JointRow, value: Array | float, threshold: float) -> list[PassedLimit]:
+    most = value if isinstance(value, float) else float(np.max(value, initial=-np.inf))
+    least = value if isinstance(value, float) else float(np.min(value, initial=np.inf))
+    over, under = most - row.upper, row.lower - least
     return [
         PassedLimit(row.name, row.dimension, by, limit, has_elastic_stop(row))
         for by, limit in ((over, row.upper), (under, row.lower))
@@ -182,7 +187,8 @@ def passed_limits_text(passed: tuple[PassedLimit, ...]) -> str:
 _PUSH = ("pushes back, and its force is included", "push back, and their forces are included")
 
 
-def warn_of_passed_limits(compiled: CompiledModel, q: Array, p: Values) -> None:
-    """Warn of joints that are pressed farther into elastic stops than they would be in a run."""
+def warn_of_passed_limits(compiled: CompiledModel, q: Array, p: Values, stack_level: int = 4) -> None:
+    """Warn of joints that are pressed farther into elastic stops than they would be in a run. stack_level : of the
+    caller to whom the warning is attributed"""
     if words := passed_limits_text(tuple(each for each in find_passed_limits(compiled, q, p) if each.elastic)):
-        warnings.warn(f"{words} Use passive=False to leave stops out.", BeyondLimitWarning, stacklevel=4)
+        warnings.warn(f"{words} Use passive=False to leave stops out.", BeyondLimitWarning, stacklevel=stack_level)

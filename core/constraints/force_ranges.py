@@ -29,12 +29,13 @@ from core.constraints.bearing_friction import (
     require_unique_bearing_loads,
 )
 from core.constraints.joint_modes import JointRowTable, build_joint_row_table
-from core.constraints.joint_rows import AT_REST_SPEED, JointRows, evaluate_joint_rows
+from core.constraints.joint_rows import JointRows, evaluate_joint_rows
 from core.constraints.multipliers import equivalent_actuator_forces
 from core.constraints.named_values import broadcast_to_states
 from core.constraints.row_forces import resisting_forces, resisting_forces_with_loads, touched_stop_sides
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics.rank import solve_least_squares
+from core.numerics.tolerances import AT_REST_SPEED
 from core.programs.compiled import CompiledModel
 
 Array = NDArray[np.float64]

@@ -93,15 +93,8 @@ def find_undefined_friction(
     return ""
 
 
-AT_REST_SPEED = 1e-9
-"""Speed, rad/s or m/s, below which a joint counts as at rest and has static friction."""
-DEAD_FRACTION = 1e-10
-"""Inverse inertia along a row with loops closed, relative to that of the open tree, below which loops alone determine
-its motion."""
 MOST_DENSE = 150
 """Number of speeds up to which equations with the mass matrix are solved with dense matrices."""
-TOUCH_TOLERANCE = 1e-9
-"""Distance (rad or m) to a limit within which a coordinate is at the limit."""
 
 
 class JointRows(NamedTuple):

@@ -1,12 +1,11 @@
 """Motions and joint forces with joint friction (sticking or sliding) and stops in contact, at one state or many.
 
-`BreakawayFriction` gives for all joints of an open chain at once what `core.constraints.row_forces` gives one row after
-another, where single rows need no look: friction levels that are numbers, each joint with its own, away from stops.
+Single states of machines without loops take up to three paths: equations without rows in machine code, where a guard
+says that no row acts; machine code with rows (`core.constraints.compiled_forces`); and the general path in NumPy.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -17,69 +16,15 @@ from numpy.typing import NDArray
 from core.codegen.evaluator import Evaluator, GuardedFunction
 from core.codegen.single_state import Path
 from core.constraints import acting_states, force_ranges, row_forces
-from core.constraints.acting_states import default_joint_row_table, default_resting_test
+from core.constraints.acting_states import default_resting_test
+from core.constraints.compiled_forces import SingleCall, compiled_row_forces
 from core.constraints.elastic_stops import warn_of_passed_limits
-from core.constraints.joint_modes import NOWHERE
-from core.constraints.joint_rows import AT_REST_SPEED
 from core.constraints.multipliers import solve_constrained_motion
 from core.constraints.named_values import broadcast_to_states
 from core.mechanics.multibody.parameter_values import Values
-from core.programs.compiled import CompiledModel, cache_per_model
+from core.programs.compiled import CompiledModel
 
 Array = NDArray[np.float64]
-
-
-class BreakawayFriction:
-    """Breakaway friction of an open chain at the model's own parameter values, in plain Python numbers, which are
-    quicker than arrays for few joints."""
-
-    def __init__(self, compiled: CompiledModel) -> None:
-        look = default_resting_test(compiled)
-        assert look is not None
-        self._smooth = compiled.evaluator("inverse_dynamics")
-        self._nq, self._nv = compiled.nq, compiled.nv
-        bounds = enumerate(zip(look.lower.tolist(), look.upper.tolist(), strict=True))
-        self._stops = [(k, low, high) for k, (low, high) in bounds if low > -math.inf or high < math.inf]
-        rows = [row for row in default_joint_row_table(compiled).rows if row.has_dry_friction]
-        self._rows = [(row.at_v, float(row.ratio), row.sliding_bounds) for row in rows]
-
-    def forces(self, q: Any, v: Any, a: Any) -> Array | None:
-        """(nv,) joint forces of inverse dynamics at one state; None if joint rows must be evaluated individually."""
-        q, v, a = (np.asarray(each, dtype=float) for each in (q, v, a))
-        if q.shape != (self._nq,) or v.shape != (self._nv,) or a.shape != (self._nv,):
-            return None
-        positions, speeds, accelerations = q.tolist(), v.tolist(), a.tolist()
-        for k, low, high in self._stops:
-            if not low <= positions[k] <= high:
-                return None
-        friction = []
-        for at, ratio, (onward, backward) in self._rows:
-            rate = ratio * speeds[at]
-            if abs(rate) >= AT_REST_SPEED:
-                continue
-            if rate != 0.0:
-                return None
-            begins = ratio * accelerations[at]
-            if abs(begins) >= AT_REST_SPEED:
-                friction.append((at, ratio * (onward if begins > 0.0 else backward)))
-        tau: Array = self._smooth.call(q, v, a)
-        for at, force in friction:
-            tau[at] -= force
-        return tau
-
-
-@cache_per_model
-def breakaway_friction(compiled: CompiledModel) -> BreakawayFriction | None:
-    """Fast inverse dynamics with breakaway friction; None if joint rows must be evaluated individually."""
-    if not compiled.plain or default_resting_test(compiled) is None:
-        return None
-    modes = default_joint_row_table(compiled)
-    each = all(
-        row.at_v != NOWHERE and row.shares == 1 and row.controlled == NOWHERE
-        for row in modes.rows
-        if row.has_dry_friction
-    )
-    return None if modes.rows_with_bearing_friction or not each else BreakawayFriction(compiled)
 
 
 Motion = tuple[tuple[Array, Array], Array | None]
@@ -91,15 +36,15 @@ def constrained_motion_with_rows(
 ) -> Motion:
     """Accelerations and multipliers with static friction and stops in contact; among many states only those at which
     either may act are solved one by one."""
-    free = solve_constrained_motion(compiled, q, v, tau, p, passive, t, x)
+    free = partial(solve_constrained_motion, compiled, q, v, tau, p, passive, t, x)
     if not passive or not (motors or acting_states.has_friction_or_stops(compiled)):
-        return free, None
+        return free(), None
     which = None if motors else acting_states.acting_states_mask(compiled, q, v, p)
     if which is not None and not which.all():
-        return _solve_marked_states(compiled, which, free, q, v, tau, p, t, x)
+        return _solve_marked_states(compiled, which, free(), q, v, tau, p, t, x)
     rows = row_forces.acting_forces(compiled, q, v, tau, p, t, x, motors)
     if rows is None:
-        return free, None
+        return free(), None
     given = np.asarray(tau) + rows.joint
     return solve_constrained_motion(compiled, q, v, given, p, True, t, x, smooth=True), rows.closing
 
@@ -153,29 +98,40 @@ class GeneralPath(NamedTuple):
 
 
 def forward_dynamics_fast_path(compiled: CompiledModel) -> Evaluator | GuardedFunction | GeneralPath:
-    """(q, v, tau) → forward dynamics of a machine with default arguments; single states at which no friction at rest or
-    stop acts go straight to machine code, which tests for that itself."""
-    return _quick_evaluator(
-        compiled,
-        "forward_dynamics",
-        lambda q, v, tau: constrained_motion_with_rows(compiled, q, v, tau, None, True, 0.0, None)[0][0],
-    )
+    """(q, v, tau) → forward dynamics of a machine with default arguments; single states go straight to machine code,
+    which tests for friction at rest and stops itself."""
+
+    def general_path(q: Any, v: Any, tau: Any) -> Array:
+        return constrained_motion_with_rows(compiled, q, v, tau, None, True, 0.0, None)[0][0]
+
+    forces = compiled_row_forces(compiled)
+    otherwise = general_path if forces is None else SingleCall(compiled, forces, True, general_path)
+    return _quick_evaluator(compiled, "forward_dynamics", otherwise)
 
 
 def inverse_dynamics_fast_path(compiled: CompiledModel) -> Evaluator | GuardedFunction | GeneralPath:
-    """(q, v, a) → inverse dynamics of a machine with default arguments; single states at which no friction at rest or
-    stop acts go straight to machine code."""
-    return _quick_evaluator(
-        compiled, "inverse_dynamics", partial(_inverse_dynamics_with_rows, compiled, breakaway_friction(compiled))
-    )
+    """(q, v, a) → inverse dynamics of a machine with default arguments; single states go straight to machine code,
+    unless a warning of passed limits is due."""
 
+    def general_path(q: Any, v: Any, a: Any) -> Array:
+        return forces_with_limit_warning(compiled, q, v, a, None, None, True)
 
-def _inverse_dynamics_with_rows(
-    compiled: CompiledModel, breakaway: BreakawayFriction | None, q: Any, v: Any, a: Any
-) -> Array:
-    if breakaway is not None and (found := breakaway.forces(q, v, a)) is not None:
-        return found
-    return forces_with_limit_warning(compiled, q, v, a, None, None, True)
+    look, forces = default_resting_test(compiled), compiled_row_forces(compiled)
+    if look is None or forces is None:
+        return _quick_evaluator(compiled, "inverse_dynamics", general_path)
+
+    def silent_path(q: Any, v: Any, a: Any) -> Array:
+        return force_ranges.compute_joint_forces(compiled, q, v, a, None, None, True)
+
+    beyond = SingleCall(compiled, forces, False, silent_path)
+
+    def path_with_warning(q: Any, v: Any, a: Any) -> Array:
+        tau: Array = beyond(q, v, a)
+        warn_of_passed_limits(compiled, np.asarray(q, dtype=float), None, stack_level=5)
+        return tau
+
+    otherwise = SingleCall(compiled, forces, False, path_with_warning, look.silent_guard)
+    return _quick_evaluator(compiled, "inverse_dynamics", otherwise)
 
 
 def forces_with_limit_warning(

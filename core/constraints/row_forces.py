@@ -22,18 +22,10 @@ from core.constraints.bearing_friction import (
     joint_rows_under_load,
     require_unique_bearing_loads,
 )
+from core.constraints.compiled_forces import compiled_row_forces
 from core.constraints.elastic_stops import find_compressed_stops, has_elastic_stop, pressed_stop_springs
 from core.constraints.joint_modes import NOWHERE, JointRowTable, build_joint_row_table
-from core.constraints.joint_rows import (
-    AT_REST_SPEED,
-    DEAD_FRACTION,
-    TOUCH_TOLERANCE,
-    JointRows,
-    cut_row_index,
-    evaluate_joint_rows,
-    row_biases,
-    tree_inverse_inertias,
-)
+from core.constraints.joint_rows import JointRows, cut_row_index, evaluate_joint_rows, row_biases, tree_inverse_inertias
 from core.constraints.motor_limits import compute_withheld_force
 from core.constraints.multipliers import solve_constrained_motion
 from core.constraints.named_values import broadcast_to_states
@@ -41,9 +33,15 @@ from core.mechanics.multibody.parameter_values import Values
 from core.numerics.bounded_forces import resolve_sliding_rows
 from core.numerics.fixed_points import slope_spectral_radius
 from core.numerics.rank import null_space
+from core.numerics.tolerances import AT_REST_SPEED, DEAD_FRACTION, TOUCH_TOLERANCE
 from core.programs.compiled import CompiledModel
 
 Array = NDArray[np.float64]
+
+
+QuickForces = Callable[..., tuple[Array, NDArray[np.bool_]]]
+"""Function (compiled, q, v, τ or a, t, x) → forces (n, nv + cuts) at n states, and a mask (n,) of those that it refuses
+(`core.constraints.compiled_forces`)."""
 
 
 class RowForces(NamedTuple):
@@ -64,7 +62,16 @@ def acting_forces(
     motor commands, which are cut off at effort limits and withheld at speed limits (`core.constraints.motor_limits`)"""
     if not motors and not may_act(compiled, q, v, p):
         return None
-    return _row_forces_at_each_state(compiled, partial(_acting_forces_at, motors=motors), (q, v, tau), p, t, x)
+    quick = None if motors or p is not None else compiled_row_forces(compiled)
+    return _row_forces_at_each_state(
+        compiled,
+        partial(_acting_forces_at, motors=motors),
+        (q, v, tau),
+        p,
+        t,
+        x,
+        quick_forces=None if quick is None else quick.acting,
+    )
 
 
 def resisting_forces(
@@ -75,9 +82,10 @@ def resisting_forces(
     which = acting_states_mask(compiled, q, v, p)
     if not (may_act(compiled, q, v, p) if which is None else which.any()):
         return None
-    return _row_forces_at_each_state(
-        compiled, _resisting_forces_at if bearings else _resisting_forces_of_rows, (q, v, a), p, t, x, which
-    ).joint
+    function = _resisting_forces_at if bearings else _resisting_forces_of_rows
+    quick = None if p is not None else compiled_row_forces(compiled)
+    forces = None if quick is None else quick.resisting
+    return _row_forces_at_each_state(compiled, function, (q, v, a), p, t, x, which, forces).joint
 
 
 def elastic_stop_energy(compiled: CompiledModel, q: Any, p: Values) -> Array | float:
@@ -120,9 +128,10 @@ def _row_forces_at_each_state(
     t: Any,
     x: Any,
     mask: NDArray[np.bool_] | None = None,
+    quick_forces: QuickForces | None = None,
 ) -> RowForces:
     """Forces along rows at each of the states, from a function of (q, v, τ or a, p, t, x, modes); zero at states
-    outside `mask`."""
+    outside `mask`. quick_forces : machine code that takes most states"""
     q, v, third = (np.asarray(each, dtype=float) for each in states)
     values, times = compiled.parameter_values(p), np.asarray(t, dtype=float)[..., None]
     arrays = [q, v, third, values, times] + ([] if x is None else [np.asarray(x, dtype=float)])
@@ -137,8 +146,13 @@ def _row_forces_at_each_state(
         if values.ndim == 1
         else None
     )
-    acts = np.broadcast_to(True if mask is None else mask, leading).ravel()
-    for k in np.flatnonzero(acts):
+    acts = np.flatnonzero(np.broadcast_to(True if mask is None else mask, leading))
+    if quick_forces is not None:
+        inner_states = flat[5][acts] if x is not None else None
+        found, refused = quick_forces(compiled, *(each[acts] for each in flat[:3]), flat[4][acts, 0], inner_states)
+        joint[acts], closing[acts] = found[:, : compiled.nv], found[:, compiled.nv :]
+        acts = acts[refused]
+    for k in acts:
         state, speed, other, row, time, *own = (each[k] for each in flat)
         known = build_joint_row_table(compiled, row) if modes is None else modes
         if not known.rows:

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.joint_modes import build_joint_row_table
-from core.constraints.joint_rows import AT_REST_SPEED
 from core.constraints.motor_limits import SuppliedForces, supplied_forces
 from core.control.linear_system import ConcatenatedSystems, LinearSystem, LinearSystems, SystemsFromArrays
 from core.control.lineariser import DescriptorSystem, Lineariser, StatePoint, point_from_arguments
@@ -27,6 +26,7 @@ from core.errors import ModelError
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
 from core.numerics.bounded_forces import resolve_sliding_rows
+from core.numerics.tolerances import AT_REST_SPEED
 from core.simulation.run.interpolation import interpolate_positions
 
 if TYPE_CHECKING:

@@ -23,3 +23,10 @@ REGULAR_FRACTION = 1e-5
 NEGLIGIBLE_PIVOT = 1e-14
 """Fraction of the diagonal entry, or of the largest eigenvalue, below which a pivot or eigenvalue of a mass matrix
 counts as zero."""
+AT_REST_SPEED = 1e-9
+"""Speed, rad/s or m/s, below which a joint counts as at rest and has static friction."""
+DEAD_FRACTION = 1e-10
+"""Inverse inertia along a row with loops closed, relative to that of the open tree, below which loops alone determine
+its motion."""
+TOUCH_TOLERANCE = 1e-9
+"""Distance (rad or m) to a limit within which a coordinate is at the limit."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LOOK = 0.05
 """Seconds between two checks for the end of compilation."""
 MARK = b"a run was prepared"
-INTEGRATORS = "events.contact_steps"
+INTEGRATORS = "simulation.events.contact_steps"
 """Module that calls all integrators' equations: a change of any of its sources makes other code."""
 
 
@@ -50,7 +50,7 @@ def prepare_run(process: WorkProcess, mech: Mechanism, options: Mapping[str, Any
 
 
 def _run_key(model: PackedModel, options: Mapping[str, Any]) -> str:
-    from core.simulation.machine_code.intermediate import hash_sources
+    from core.machine_code.intermediate import hash_sources
 
     content = f"{model}\n{sorted(options.items())}\n{hash_sources(INTEGRATORS)}"
     return object_cache.cache_key(f"{processor_identification()} run", hashlib.sha256(content.encode()).hexdigest())
@@ -58,7 +58,7 @@ def _run_key(model: PackedModel, options: Mapping[str, Any]) -> str:
 
 def _compute_first_piece(options: Mapping[str, Any], mech: Mechanism, line: TaskConnection) -> None:
     """Compute the first samples of a run, and wait for what is compiled in the background for the next one."""
-    from core.simulation.machine_code.supply import AHEAD
+    from core.machine_code.supply import AHEAD
     from core.simulation.simulator import simulate
 
     AHEAD.leave_to_others()

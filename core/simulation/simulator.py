@@ -16,6 +16,8 @@ from core.constraints.joint_rows import first_invalid_friction_error
 from core.constraints.redundant_drivers import has_redundant_drivers
 from core.constraints.row_forces import self_locking_factor
 from core.errors import SimulationError
+from core.machine_code.outcome import FINE, NOT_FINITE, PAUSED, STIFF
+from core.machine_code.records import array_address
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.model import check_kinds_known
@@ -23,8 +25,6 @@ from core.model.validation.possible_numbers import notes_on_negative_damping
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
 from core.simulation.equations.joint_forces import Torque
-from core.simulation.machine_code.outcome import FINE, NOT_FINITE, PAUSED, STIFF
-from core.simulation.machine_code.records import array_address
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.methods.method import STIFF as STIFF_METHOD

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from core.machine_code.entry import entry
+from core.machine_code.language import address_of, call_entry, native, scratch, view_rows
+from core.machine_code.outcome import FINE, NOT_FINITE, PAUSED, STIFF, TOO_MANY
 from core.simulation.equations.event_indicators import set_modes
 from core.simulation.equations.system import copy_array
-from core.simulation.machine_code.entry import entry
-from core.simulation.machine_code.language import address_of, call_entry, native, scratch, view_rows
-from core.simulation.machine_code.outcome import FINE, NOT_FINITE, PAUSED, STIFF, TOO_MANY
 from core.simulation.methods.step_state import STIFF_EVIDENCE, compute_derivative, load_state, project
 
 MANY_STEPS = 50_000

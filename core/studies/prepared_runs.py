@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 
 from core.constraints.redundant_drivers import has_redundant_drivers
 from core.errors import KinetostatError
+from core.machine_code.entry import Entry
+from core.machine_code.outcome import FINE, PAUSED
+from core.machine_code.records import Record, array_address
 from core.mechanism import Mechanism
 from core.model import Joint, Limit, Mimic, Model
 from core.model.fields import declared_fields, nested_elements
@@ -27,9 +30,6 @@ from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
 from core.simulation.equations.joint_contact_rows import uses_derived_stiffness
 from core.simulation.equations.singular_masses import may_be_singular
-from core.simulation.machine_code.entry import Entry
-from core.simulation.machine_code.outcome import FINE, PAUSED
-from core.simulation.machine_code.records import Record, array_address
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.run.begun_run import (
     LARGEST_PIECE,

@@ -20,9 +20,9 @@ from core.apart.work_process import AbandonedTask, LostTask, WorkProcess
 from core.c_code.companions import ran
 from core.files import load
 from core.files.sent_model import pickle_kinds, register_packed_kinds
+from core.machine_code import making
 from core.mechanism import Mechanism
 from core.mechanism.work_apart import run_in_worker
-from core.simulation.machine_code import making
 from core.studies import backends
 from core.studies.backends import Chunk, ProcessBackend
 from viz.film.film import film_in_subprocess

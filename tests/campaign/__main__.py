@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from core.simulation.machine_code import intermediate, supply
+from core.machine_code import intermediate, supply
 from tests.campaign.runner import Runner
 from tests.campaign.trials import luck_of
 from tests.campaign.worker import MODULES, PARTS

@@ -75,7 +75,7 @@ class ConnectionTrials(WindowTrials):
     def _locked(self) -> dict[str, np.ndarray]:
         """Where locked bodies stand."""
         session = self.bench.session
-        return {name: np.array(session.mech.frame(session.q, name, p=session.p)) for name in session.locked}
+        return {name: np.array(session.mech.frame(session.q, name, p=session.p)) for name in session.locked_bodies}
 
     def _stays(self, standing: dict[str, np.ndarray]) -> None:
         """What was locked and still is stands where it stood."""

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 
 from core.codegen import direct_call
-from core.simulation.machine_code import supply
-from core.simulation.machine_code.entry import Entry
+from core.machine_code import supply
+from core.machine_code.entry import Entry
 
 
 def at_once(job):

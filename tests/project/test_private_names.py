@@ -13,7 +13,7 @@ FOREIGN = {
     "core/apart/serving.py": {"_exit"},
     "core/files/xacro/library.py": {"_global_symbols"},
     "core/files/xacro/process.py": {"_eval_find", "_exit"},
-    "core/simulation/machine_code/making.py": {"_exit"},
+    "core/machine_code/making.py": {"_exit"},
 }
 """Private members of other libraries (xacro, `os._exit`) for which they offer no public one."""
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import kinetostat as ks
-from kinetostat.core.simulation.machine_code.intermediate import entry_point_names, find_unusable_code
+from kinetostat.core.machine_code.intermediate import entry_point_names, find_unusable_code
 from kinetostat.resources import EXAMPLES
 from kinetostat.viz.film.film import film_in_subprocess
 from kinetostat.viz.film.footage import footage_of_run
@@ -97,7 +97,7 @@ def test_the_description_of_the_package_leads_nowhere_outside_it(wheel):
 
 
 def test_an_editable_installation_leaves_the_integrators_code_to_who_asks_for_it(source, wheel, tmp_path):
-    path = source / "core/simulation/machine_code/intermediate_code"
+    path = source / "core/machine_code/intermediate_code"
     path.rename(tmp_path / "aside")
     built("editable", source, tmp_path)
     assert not path.exists()

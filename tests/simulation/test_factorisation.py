@@ -8,10 +8,10 @@ import pytest
 
 import kinetostat as ks
 from core.constraints.mobility.isostatic_model import isostatic_model
+from core.machine_code.outcome import FINE
+from core.machine_code.records import array_address
 from core.simulation.equations import entry_points
 from core.simulation.equations.compiled_equations import CompiledEquations
-from core.simulation.machine_code.outcome import FINE
-from core.simulation.machine_code.records import array_address
 from core.simulation.run.settings import CHOLESKY, FACTORISATIONS, RANK_REVEALING
 from resources import EXAMPLES
 from tests.walks import walk

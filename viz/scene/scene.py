@@ -27,6 +27,7 @@ from viz.look import LOOKS, LookName
 from viz.meshes.mesh_files import file_problems
 from viz.placement import Array
 from viz.scene import quality
+from viz.scene.axis_handle import FrameHandle
 from viz.scene.cube import OrientationCube
 from viz.scene.figures import WORDS, Figure, Figures, Poses
 from viz.scene.handles import JointHandles
@@ -89,6 +90,7 @@ class Scene:
         self.cube = OrientationCube(self.corner, self.palette)
         self.handles = JointHandles(self.front, self.palette)
         self.plane_handle = PlaneHandle(self.front, self.palette)
+        self.frame_handle = FrameHandle(self.front, self.palette)
         self.mobility_marks = MobilityMarkFigures(self.front, self.palette)
         self.surroundings = Surroundings(self.renderer)
         self.working_plane = WorkingPlane(self.renderer)
@@ -245,7 +247,15 @@ class Scene:
         self.renderer.SetBackground2(*look.resolve_colour("sky"))
         for renderer in (self.renderer, self.front, self.corner):
             set_soft_lights(renderer, look.light)
-        above = (self.labels, self.handles, self.plane_handle, self.cube, self.range_box, self.mobility_marks)
+        above = (
+            self.labels,
+            self.handles,
+            self.plane_handle,
+            self.frame_handle,
+            self.cube,
+            self.range_box,
+            self.mobility_marks,
+        )
         for part in (self.figures, self.overlays, self.map, *above):
             part.paint(look)
 
@@ -438,7 +448,7 @@ class Scene:
         for outline in self._outlines.values():
             outline.fit(size, ratio)
         where = self.view, size, ratio
-        for part in (self.handles, self.plane_handle, self.range_box):
+        for part in (self.handles, self.plane_handle, self.frame_handle, self.range_box):
             part.fit(*where)
         self.labels.fit(*where, self.mobility_marks.fit(*where))
         self.cube.fit(self.view, self.size, self.pixel_ratio, self.display.cube)

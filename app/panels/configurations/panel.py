@@ -106,8 +106,9 @@ class ConfigurationsPanel(QWidget):
         self._seen.start()
 
     def _on_visibility_checked(self) -> None:
-        self.listed.show_for(self, self.isVisible() and not self.visibleRegion().isEmpty())
-        self._update_soon()
+        is_seen = self.isVisible() and not self.visibleRegion().isEmpty()
+        if is_seen != self.listed.is_wanted:
+            self.listed.show_for(self, is_seen)
 
     def changeEvent(self, event: QEvent) -> None:
         """Update the colours after a change of theme."""
@@ -118,6 +119,7 @@ class ConfigurationsPanel(QWidget):
     # ----------------------------------------------------------------------------- showing
 
     def _update_soon(self, *_: object) -> None:
+        self.check_visibility()
         if self.listed.is_wanted and not self._soon.isActive():
             self._soon.start()
 

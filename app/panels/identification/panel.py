@@ -318,26 +318,41 @@ class IdentificationPanel(QWidget):
     def _build_forces_work(self, context: Context) -> Any:
         options, columns = self.forces_page.options(context), self.columns.read_columns()
         cutoff, p = options.pop("cutoff"), dict(context.p) or None
-        return self._in_subprocess(context, "forces", columns=columns, cutoff=cutoff, p=p, options=options)
+
+        def worker() -> Callable[..., Any]:
+            from core.identification.work import identify_in_worker
+
+            return partial(identify_in_worker, columns=columns, cutoff=cutoff, p=p, options=options)
+
+        return self._in_subprocess(context, worker)
 
     def _build_run_work(self, context: Context) -> Any:
-        return self._in_subprocess(
-            context, "run", columns=self.columns.read_columns(), options=self.run_page.options(context)
-        )
+        options, columns = self.run_page.options(context), self.columns.read_columns()
+
+        def worker() -> Callable[..., Any]:
+            from core.identification.work import fit_run_in_worker
+
+            return partial(fit_run_in_worker, columns=columns, options=options)
+
+        return self._in_subprocess(context, worker)
 
     def _build_excitation_work(self, context: Context) -> Any:
-        options = self.motion_page.options(context)
-        return self._in_subprocess(context, "motion", p=dict(context.p) or None, options=options)
+        options, p = self.motion_page.options(context), dict(context.p) or None
 
-    def _in_subprocess(self, context: Context, function_name: str, **asked: Any) -> Any:
-        """Run a function of `core.identification.work` in a subprocess, so that a crashing library does not take the
-        window with it."""
+        def worker() -> Callable[..., Any]:
+            from core.identification.work import design_excitation_in_worker
 
-        def work() -> Any:
-            from core.identification import work as works
+            return partial(design_excitation_in_worker, p=p, options=options)
 
+        return self._in_subprocess(context, worker)
+
+    def _in_subprocess(self, context: Context, worker: Callable[[], Callable[..., Any]]) -> Any:
+        """Run the function that `worker` imports in a subprocess, so that a crashing library does not take the window
+        with it."""
+
+        def work() -> Callable[..., Any]:
             _import_result_modules()
-            return partial(getattr(works, function_name), **asked)
+            return worker()
 
         return build_process_work(self._jobs, context.mech, work, self._should_stop, PATIENCE)
 

@@ -321,7 +321,7 @@ class RoboticaPanel(QWidget):
         names = [f"{name}[" for name in robotica_functions()]
         names += [*self._session.mech.p_names, *self.line.robotica.coordinates(self._session.context()), "Degree", "Pi"]
         names += sorted(FUNCTIONS)
-        names += [word.name for command in robotica_functions().values() for word in command.words]
+        names += [word.name for command in robotica_functions().values() for word in command.option_words]
         return stem, sorted({name for name in names if name.startswith(stem)}) if stem else []
 
 

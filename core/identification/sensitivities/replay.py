@@ -19,12 +19,12 @@ from core.errors import ModelError, SimulationError
 from core.identification.sensitivities.explicit_rates import CompiledArguments, EvaluationPoints, ExplicitRates
 from core.identification.sensitivities.held_rates import ConstrainedRates
 from core.identification.sensitivities.steps import RunSteps
+from core.machine_code.outcome import FINE, PAUSED
+from core.machine_code.records import array_address
 from core.mechanism import Mechanism
 from core.simulation import METHODS, Run, Settings, simulate
 from core.simulation.equations import joint_forces
 from core.simulation.events.contact_columns import CLIPPED, STOP, columns_of_all_rows
-from core.simulation.machine_code.outcome import FINE, PAUSED
-from core.simulation.machine_code.records import array_address
 from core.simulation.simulator import SimulationJob
 from core.simulation.stepping import advance_adaptive
 

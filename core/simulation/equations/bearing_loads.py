@@ -8,17 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.machine_code.language import native, scratch
+from core.programs.native_function import evaluate_function, put_argument, result_view
 from core.simulation.equations.contact_rows import HELD, add_row_force, is_active_state, load_rows
 from core.simulation.equations.jacobian import compute_multipliers
-from core.simulation.equations.system import (
-    AT_Q,
-    evaluate_function,
-    load_system,
-    put_argument,
-    put_states_and_time,
-    result_view,
-)
-from core.simulation.machine_code.language import native, scratch
+from core.simulation.equations.system import AT_Q, load_system, put_states_and_time
 
 BEARING_ROUNDS, ANEW = 80, 20
 """Largest number of iterations; iterations after which Broyden's method restarts."""

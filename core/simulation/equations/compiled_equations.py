@@ -23,11 +23,11 @@ from core.simulation.equations import joint_forces
 from core.simulation.equations.singular_masses import may_be_singular
 
 if TYPE_CHECKING:
+    from core.machine_code.records import Record
     from core.programs.function_builder import FunctionBuilder
+    from core.programs.native_function import Function
     from core.simulation.equations.contact_rows import ContactRows
     from core.simulation.equations.elimination_places import Elimination
-    from core.simulation.equations.system import Function
-    from core.simulation.machine_code.records import Record
 
 Array = NDArray[np.float64]
 
@@ -128,7 +128,7 @@ def _find_needed_functions(compiled: CompiledModel, with_derivatives: bool) -> M
 
 def _function_record(entry: Entry, states: int, time: int) -> Function:
     """Wrap an entry as the record that machine code calls."""
-    from core.simulation.equations.system import Function
+    from core.programs.native_function import Function
 
     return Function(
         address=entry.address,

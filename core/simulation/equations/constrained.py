@@ -30,7 +30,10 @@ from typing import Any
 
 import numpy as np
 
+from core.machine_code.language import address_of, inserted, merged, native, scratch, view
+from core.machine_code.outcome import DRIFTED, FINE, NOT_FINITE
 from core.numerics.tolerances import BYPASS_STEP, CLOSED_GAP, INDEPENDENT_ROW, OPEN_GAP, SINGULAR_SINE
+from core.programs.native_function import evaluate_function, put_argument, result_view
 from core.simulation.equations.elimination_places import (
     add_constraint_products,
     factorise,
@@ -56,17 +59,12 @@ from core.simulation.equations.system import (
     POSITION,
     SPEED,
     compute_rates,
-    evaluate_function,
     load_system,
     normalise,
     put_all_arguments,
-    put_argument,
     put_states_and_time,
-    result_view,
     set_time,
 )
-from core.simulation.machine_code.language import address_of, inserted, merged, native, scratch, view
-from core.simulation.machine_code.outcome import DRIFTED, FINE, NOT_FINITE
 
 PROJECTIONS = 12
 BRANCH_JUMP_ERROR = 1e-4

@@ -13,7 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.admissible_forces import POLISHES, compute_row_accelerations, refine_forces
+from core.constraints.admissible_forces import POLISHES, compute_row_accelerations, refine_forces
+from core.machine_code.entry import entry
+from core.machine_code.language import address_of, call_entry, native, scratch, view
+from core.machine_code.outcome import FINE, NOT_FINITE
 from core.simulation.equations.bearing_loads import (
     BEARING_ROUNDS,
     WELL,
@@ -50,9 +53,6 @@ from core.simulation.equations.sliding_onset import (
     solve_onset_forces,
 )
 from core.simulation.equations.system import load_system
-from core.simulation.machine_code.entry import entry
-from core.simulation.machine_code.language import address_of, call_entry, native, scratch, view
-from core.simulation.machine_code.outcome import FINE, NOT_FINITE
 
 STEP = 1e-6
 """Relative increment of a state in central differences."""

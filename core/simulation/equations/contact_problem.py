@@ -3,7 +3,7 @@
 Minimise ½ λᵀ A λ + cᵀ λ over admissible λ (Gauss's principle), with A = W ∂a/∂λ and c the accelerations along the rows
 without their forces: γ̇ = A λ + c is then zero along rows that stick. Rows that static friction cannot hold break away
 and get the bounds of kinetic friction (`resolved`). Forces within bounds are found by
-`core.simulation.equations.admissible_forces`, with vector friction by `core.simulation.equations.friction_disk_forces`.
+`core.constraints.admissible_forces`, with vector friction by `core.constraints.friction_disk_forces`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.admissible_forces import MOVES, acceleration_scale, solve_within_bounds
-from core.simulation.equations.friction_disk_forces import solve_disk_forces, vector_norm
-from core.simulation.machine_code.language import loader, native, scratch
-from core.simulation.machine_code.records import Fixed, Floats, Record
+from core.constraints.admissible_forces import MOVES, acceleration_scale, solve_within_bounds
+from core.constraints.friction_disk_forces import solve_disk_forces, vector_norm
+from core.machine_code.language import loader, native, scratch
+from core.machine_code.records import Fixed, Floats, Record
 
 
 class ContactProblem(Record):

@@ -25,21 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.system import (
-    AT_Q,
-    BEHIND_TIME,
-    evaluate_function,
-    load_function,
-    load_system,
-    put_all_arguments,
-    put_argument,
-    put_states,
-    result_address,
-    result_view,
-    set_time,
-)
-from core.simulation.machine_code.language import loader, native, view
-from core.simulation.machine_code.records import Fixed, Floats, Ints, Record
+from core.machine_code.language import loader, native, view
+from core.machine_code.records import Fixed, Floats, Ints, Record
+from core.programs.native_function import evaluate_function, load_function, put_argument, result_address, result_view
+from core.simulation.equations.system import AT_Q, BEHIND_TIME, load_system, put_all_arguments, put_states, set_time
 
 HELD, MOVING, AT_SPEED, OVERRUN, SATURATED = range(5)
 """Contact states of a row: sticking, sliding, at its speed limit, driven beyond it by loads, at its maximum friction

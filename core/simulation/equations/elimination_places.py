@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.machine_code.language import loader, merged, native
+from core.machine_code.records import Fixed, Floats, Ints, Record
 from core.numerics.elimination import (
     Front,
     Pattern,
@@ -22,8 +24,6 @@ from core.numerics.elimination import (
     tree_depths,
 )
 from core.numerics.tolerances import NEGLIGIBLE_PIVOT
-from core.simulation.machine_code.language import loader, merged, native
-from core.simulation.machine_code.records import Fixed, Floats, Ints, Record
 
 Integers = NDArray[np.int64]
 SHORT = 8

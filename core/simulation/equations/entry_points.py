@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.machine_code.entry import entry
+from core.machine_code.language import address_of, call_entry, merged, native, scratch, view, view_rows
+from core.machine_code.outcome import FINE, NOT_FINITE, UNSUITABLE
 from core.simulation.equations.constrained import project, project_unconstrained
 from core.simulation.equations.jacobian import compute_jacobian
 from core.simulation.equations.reduced import compute_derivative as by_closed_forms
 from core.simulation.equations.reduced import project as project_by_closed_forms
 from core.simulation.equations.system import compute_rates, load_system
 from core.simulation.equations.unconstrained import derivative_by_mass_matrix, derivative_by_recursion
-from core.simulation.machine_code.entry import entry
-from core.simulation.machine_code.language import address_of, call_entry, merged, native, scratch, view, view_rows
-from core.simulation.machine_code.outcome import FINE, NOT_FINITE, UNSUITABLE
 
 
 @merged

@@ -7,21 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from core.machine_code.language import native
+from core.programs.native_function import evaluate_function, load_function, put_argument, result_view
 from core.simulation.equations.contact_rows import load_rows
 from core.simulation.equations.system import (
     AT_Q,
     BEHIND_TIME,
     copy_array,
-    evaluate_function,
-    load_function,
     load_system,
-    put_argument,
     put_states,
     put_states_and_time,
-    result_view,
     set_time,
 )
-from core.simulation.machine_code.language import native
 
 
 @native

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.machine_code.language import native, scratch
+from core.programs.native_function import evaluate_function, load_function, put_argument, result_view
 from core.simulation.equations.constrained import factor_mass, row_space_multipliers, satisfy_rows, work_vector
 from core.simulation.equations.elimination_places import (
     gather_speeds,
@@ -17,19 +19,8 @@ from core.simulation.equations.elimination_places import (
     solve_lower,
     solve_transposed,
 )
-from core.simulation.equations.system import (
-    ACCELERATION,
-    AT_Q,
-    BEHIND_TIME,
-    evaluate_function,
-    load_function,
-    load_system,
-    put_argument,
-    put_states_and_time,
-    result_view,
-)
+from core.simulation.equations.system import ACCELERATION, AT_Q, BEHIND_TIME, load_system, put_states_and_time
 from core.simulation.equations.unconstrained import joint_forces
-from core.simulation.machine_code.language import native, scratch
 
 
 @native

@@ -15,24 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from core.machine_code.language import native, scratch
+from core.machine_code.outcome import FINE, NOT_FINITE, UNSUITABLE
 from core.numerics.tolerances import BYPASS_STEP, INDEPENDENT_ROW, SINGULAR_SINE
+from core.programs.native_function import evaluate_function, load_function, put_argument, result_view
 from core.simulation.equations.constrained import project_unconstrained
 from core.simulation.equations.elimination_places import factorise, gather_mass_entries, load_sparse, solve_transposed
 from core.simulation.equations.elimination_places import solve_lower as solve_factored
-from core.simulation.equations.system import (
-    AT_Q,
-    compute_rates,
-    evaluate_function,
-    load_function,
-    load_system,
-    normalise,
-    put_all_arguments,
-    put_argument,
-    result_view,
-)
+from core.simulation.equations.system import AT_Q, compute_rates, load_system, normalise, put_all_arguments
 from core.simulation.equations.unconstrained import begin_evaluation, complete_derivative, joint_forces
-from core.simulation.machine_code.language import native, scratch
-from core.simulation.machine_code.outcome import FINE, NOT_FINITE, UNSUITABLE
 
 REGULAR_SINE, STEEP_RATIO = 0.3, 5.0
 """Analytic loop closure is used where the worst transmission sine is above REGULAR_SINE, or above SINGULAR_SINE while

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.machine_code.language import loader, native
+from core.machine_code.records import Fixed, Floats, Ints, Record
 from core.numerics.elimination import Pattern, reduce_fill_in
 from core.numerics.tolerances import INDEPENDENT_ROW, NEGLIGIBLE_PIVOT
 from core.simulation.equations.elimination_places import (
@@ -23,8 +25,6 @@ from core.simulation.equations.elimination_places import (
     solve_lower,
     solve_transposed,
 )
-from core.simulation.machine_code.language import loader, native
-from core.simulation.machine_code.records import Fixed, Floats, Ints, Record
 
 if TYPE_CHECKING:
     from core.simulation.equations.elimination_places import Elimination, SparseFactors

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.admissible_forces import find_regularisation, solve_by_elimination
+from core.constraints.admissible_forces import find_regularisation, solve_by_elimination
+from core.constraints.friction_disk_forces import solve_disk_forces, vector_norm
+from core.machine_code.language import native, scratch
 from core.simulation.equations.contact_rows import MOVING, has_friction, load_rows, sliding_friction, vector_magnitude
-from core.simulation.equations.friction_disk_forces import solve_disk_forces, vector_norm
-from core.simulation.machine_code.language import native, scratch
 
 ROUNDS, WELL = 20, 1e-12
 """Largest number of Newton iterations; relative tolerance between the force magnitude and F."""

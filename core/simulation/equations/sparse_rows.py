@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from core.machine_code.language import address_of, merged, native, view
 from core.simulation.equations.elimination_places import load_sparse
-from core.simulation.machine_code.language import address_of, merged, native, view
 
 HELD_LEVELS = 2
 """Highest level (0 position, 1 speed, 2 acceleration) on which a row may act; rows of a higher level are inactive."""

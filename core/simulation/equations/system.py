@@ -7,18 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from core.machine_code.language import loader, merged, native
+from core.machine_code.records import Fixed, FloatRows, Floats, Ints, Record
 from core.numerics.tolerances import CLOSED_GAP
-from core.simulation.machine_code.language import (
-    address_of,
-    call_single,
-    call_table,
-    inserted,
-    loader,
-    merged,
-    native,
-    view,
-)
-from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Ints, Record
+from core.programs.native_function import evaluate_function, load_function, put_argument, result_view
 
 _stages: Any = np.arange(3)
 POSITION, SPEED, ACCELERATION = _stages
@@ -28,25 +20,6 @@ AT_Q: Any = np.int64(0)
 """Index of q among the arguments of a function; v follows."""
 BEHIND_TIME: Any = np.int64(1)
 """Index of q among the arguments of joint forces, whose first argument is time."""
-
-
-class Function(Record):
-    """Function of the mechanism in machine code, see `core.programs.native_entry.Entry`."""
-
-    address: Fixed
-    table: Fixed
-    rows: Fixed
-    places: Fixed
-    count: Fixed
-    result: Fixed
-    states: Fixed
-    """Index of x and ẋ in its memory; −1: it does not take them."""
-    time: Fixed
-    """Index of the time argument; −1: it does not take it."""
-    memory: Floats
-
-
-load_function = loader(Function)
 
 
 class Functions(Record):
@@ -171,37 +144,6 @@ class System(Functions):
 
 
 load_system = loader(System)
-
-
-@merged
-def evaluate_function(function: int) -> Any:
-    """Call a function on its memory; returns false if a result that must be finite is not."""
-    f = load_function(function)
-    base = address_of(f.memory)
-    if f.table == 0:
-        return call_single(f.address, base) == 0
-    return call_table(f.address, base, f.table, f.rows, f.places, f.count, base + 8 * f.result) == 0
-
-
-@merged
-def put_argument(function: int, offset: int, x: Any) -> None:
-    """Copy x to an offset in the arguments of a function."""
-    f = load_function(function)
-    for i in range(len(x)):
-        f.memory[offset + i] = x[i]
-
-
-@merged
-def result_address(function: int) -> Any:
-    """Return the address of a function's result."""
-    f = load_function(function)
-    return address_of(f.memory) + 8 * f.result
-
-
-@inserted
-def result_view(function: int, count: int) -> Any:
-    """Return a view of the first `count` numbers of a function's result."""
-    return view(result_address(function), count)
 
 
 @merged

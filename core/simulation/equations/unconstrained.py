@@ -8,22 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.machine_code.language import address_of, inserted, merged, native, view
+from core.programs.native_function import evaluate_function, load_function, put_argument, result_address, result_view
 from core.simulation.equations.constrained import accelerations_by_matrix
 from core.simulation.equations.system import (
     AT_Q,
     BEHIND_TIME,
     compute_rates,
-    evaluate_function,
-    load_function,
     load_system,
-    put_argument,
     put_states,
     put_states_and_time,
-    result_address,
-    result_view,
     set_time,
 )
-from core.simulation.machine_code.language import address_of, inserted, merged, native, view
 
 
 @merged

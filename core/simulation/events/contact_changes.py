@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from core.machine_code.language import native, scratch
 from core.simulation.equations.contact_rows import (
     AGAINST,
     APART,
@@ -43,7 +44,6 @@ from core.simulation.events.contact_resolution import (
 )
 from core.simulation.events.elastic_stops import derive_stop_stiffness, update_stop
 from core.simulation.events.impacts import apply_impacts, end_bouncing, is_touching, returns_to_stop
-from core.simulation.machine_code.language import native, scratch
 from core.simulation.methods.step_state import load_state, project
 from core.simulation.stepping import reset_history
 

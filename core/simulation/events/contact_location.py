@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from core.machine_code.language import address_of, call_entry, native, scratch
+from core.machine_code.outcome import FINE, STEP_UNDERFLOW, SWITCHED
 from core.simulation.equations.contact_rows import APART, is_active_state, load_rows, update_rows
 from core.simulation.equations.system import copy_array, load_system
 from core.simulation.events.contact_log import QUARTERS, load_log, record_powers
@@ -38,8 +40,6 @@ from core.simulation.events.sign_changes import (
     estimate_root,
     narrow_bracket,
 )
-from core.simulation.machine_code.language import address_of, call_entry, native, scratch
-from core.simulation.machine_code.outcome import FINE, STEP_UNDERFLOW, SWITCHED
 from core.simulation.methods.step_state import LEAST_FIRST, load_state, shortest_resolvable_time
 from core.simulation.stepping import repeat_step
 

@@ -11,6 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from core.machine_code.entry import entry
+from core.machine_code.language import loader, native, scratch, view
+from core.machine_code.outcome import FINE
+from core.machine_code.records import Fixed, FloatRows, Floats, Record
 from core.simulation.equations.contact_rows import (
     AGAINST,
     AT_SPEED,
@@ -38,10 +42,6 @@ from core.simulation.events.contact_columns import (
     STORED,
     WITHHELD,
 )
-from core.simulation.machine_code.entry import entry
-from core.simulation.machine_code.language import loader, native, scratch, view
-from core.simulation.machine_code.outcome import FINE
-from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Record
 from core.simulation.methods.step_state import compute_derivative, load_state
 
 QUARTERS = 4

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from core.machine_code.language import native, scratch
+from core.machine_code.outcome import FINE
 from core.simulation.equations.contact_derivative import derivative_with_bearing_loads
 from core.simulation.equations.contact_rows import (
     APART,
@@ -37,8 +39,6 @@ from core.simulation.equations.contact_rows import (
     vector_magnitude,
 )
 from core.simulation.equations.system import load_system, set_time
-from core.simulation.machine_code.language import native, scratch
-from core.simulation.machine_code.outcome import FINE
 
 BEARING, STANDING, LIMITED, COMMANDED, EACH = range(5)
 """Margins of a row: of friction or reaction force, of the stop, of the speed limit, of the effort limit; number of

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.admissible_forces import compute_row_accelerations, refine_forces
+from core.constraints.admissible_forces import compute_row_accelerations, refine_forces
+from core.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.equations.bearing_loads import (
     BEARING_ROUNDS,
     WELL,
@@ -49,7 +50,6 @@ from core.simulation.equations.contact_rows import (
 )
 from core.simulation.equations.system import load_system
 from core.simulation.events.contact_margins import BEARING, EACH
-from core.simulation.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.methods.step_state import load_state
 
 STOPPING = 10.0

@@ -16,6 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from core.machine_code.entry import entry
+from core.machine_code.language import address_of, call_entry, native, scratch
+from core.machine_code.outcome import FINE, WRONG_FRICTION
 from core.simulation.equations.contact_derivative import (
     apply_known_forces,
     compute_response_matrix,
@@ -64,9 +67,6 @@ from core.simulation.events.friction_disk_steps import (
     update_disk_directions,
 )
 from core.simulation.events.sliding_modes import MODE as FORMULAS
-from core.simulation.machine_code.entry import entry
-from core.simulation.machine_code.language import address_of, call_entry, native, scratch
-from core.simulation.machine_code.outcome import FINE, WRONG_FRICTION
 from core.simulation.methods.step_state import compute_derivative, load_state, scaled_norm, shortest_resolvable_time
 from core.simulation.stepping import reset_history, undo_step
 

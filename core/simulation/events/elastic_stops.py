@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from core.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.equations.contact_derivative import apply_known_forces, compute_response_matrix
 from core.simulation.equations.contact_rows import (
     APART,
@@ -22,7 +23,6 @@ from core.simulation.equations.contact_rows import (
 )
 from core.simulation.equations.system import load_system
 from core.simulation.events.contact_margins import EACH
-from core.simulation.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.methods.step_state import compute_derivative, load_state
 
 IN_STOP = 3.0

@@ -23,6 +23,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.machine_code.entry import entry
+from core.machine_code.language import address_of, call_entry, native, scratch
+from core.machine_code.outcome import FINE, NOT_FINITE, SWITCHED
 from core.simulation.equations.event_indicators import evaluate_indicators, set_modes
 from core.simulation.equations.system import copy_array
 from core.simulation.events.sign_changes import PARTS, find_earliest_sign_change
@@ -35,9 +38,6 @@ from core.simulation.events.sliding_modes import (
     compute_watched_indicators,
     leave_surface,
 )
-from core.simulation.machine_code.entry import entry
-from core.simulation.machine_code.language import address_of, call_entry, native, scratch
-from core.simulation.machine_code.outcome import FINE, NOT_FINITE, SWITCHED
 from core.simulation.methods.step_state import compute_derivative, load_state
 from core.simulation.stepping import free_modes, repeat_step, reset_history, undo_step
 

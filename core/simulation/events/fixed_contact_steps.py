@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.machine_code.entry import entry
+from core.machine_code.language import call_entry, native, scratch
+from core.machine_code.outcome import FINE, NOT_FINITE, WRONG_FRICTION
 from core.simulation.equations.contact_derivative import mark_constant_forces
 from core.simulation.equations.contact_rows import (
     APART,
@@ -43,9 +46,6 @@ from core.simulation.events.sign_changes import (
     estimate_root,
     narrow_bracket,
 )
-from core.simulation.machine_code.entry import entry
-from core.simulation.machine_code.language import call_entry, native, scratch
-from core.simulation.machine_code.outcome import FINE, NOT_FINITE, WRONG_FRICTION
 from core.simulation.methods.step_state import load_state, project, shortest_resolvable_time
 from core.simulation.stepping import take_fixed_step
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.admissible_forces import POLISHES, compute_row_accelerations, refine_forces
+from core.constraints.admissible_forces import POLISHES, compute_row_accelerations, refine_forces
+from core.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.equations.contact_derivative import apply_known_forces, compute_response_matrix
 from core.simulation.equations.contact_rows import (
     MOVING,
@@ -30,7 +31,6 @@ from core.simulation.equations.system import load_system
 from core.simulation.events.contact_changes import NOTHING_PENDING
 from core.simulation.events.contact_margins import BEARING, EACH
 from core.simulation.events.contact_resolution import STOPPING
-from core.simulation.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.methods.step_state import TOLD, load_state, shortest_resolvable_time
 from core.simulation.stepping import reset_history
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.admissible_forces import solve_within_bounds
+from core.constraints.admissible_forces import solve_within_bounds
+from core.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.equations.contact_derivative import apply_known_forces, compute_response_matrix
 from core.simulation.equations.contact_rows import (
     load_rows,
@@ -17,7 +18,6 @@ from core.simulation.equations.contact_rows import (
 from core.simulation.equations.system import load_system
 from core.simulation.events.contact_margins import TOUCHING
 from core.simulation.events.elastic_stops import mark_settled_rows, update_elastic_stops
-from core.simulation.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.methods.step_state import load_state
 
 BRIEF, LOW = 1e-9, 1e-15

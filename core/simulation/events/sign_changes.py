@@ -22,8 +22,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.machine_code.language import address_of, call_entry, merged, native, scratch
 from core.simulation.events.sliding_modes import HIGH, LOW, VALUE, compute_watched_indicators
-from core.simulation.machine_code.language import address_of, call_entry, merged, native, scratch
 from core.simulation.methods.step_state import load_state
 
 LEFT, RIGHT, AT_LEFT, AT_RIGHT, LAST, ENDS = range(6)

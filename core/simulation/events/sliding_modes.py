@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.equations.admissible_forces import solve_by_elimination
+from core.constraints.admissible_forces import solve_by_elimination
+from core.machine_code.entry import entry
+from core.machine_code.language import address_of, call_entry, native, scratch, view
+from core.machine_code.outcome import NOT_FINITE
 from core.simulation.equations.event_indicators import evaluate_indicators, set_modes
 from core.simulation.equations.system import (
     copy_array,
 )
-from core.simulation.machine_code.entry import entry
-from core.simulation.machine_code.language import address_of, call_entry, native, scratch, view
-from core.simulation.machine_code.outcome import NOT_FINITE
 from core.simulation.methods.step_state import load_state
 
 MODE, LOW, HIGH, VALUE, SHARE, ROWS = range(6)

@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.machine_code.entry import entry
+from core.machine_code.language import address_of, call_entry, native, view
+from core.machine_code.outcome import FINE, NOT_FINITE, STEP_UNDERFLOW, SWITCHED, TOO_MANY
 from core.simulation.equations.system import copy_array
-from core.simulation.machine_code.entry import entry
-from core.simulation.machine_code.language import address_of, call_entry, native, view
-from core.simulation.machine_code.outcome import FINE, NOT_FINITE, STEP_UNDERFLOW, SWITCHED, TOO_MANY
 from core.simulation.methods import radau_stages
 from core.simulation.methods.method import STIFF, Method
 from core.simulation.methods.radau_stages import (

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import legendre
 
-from core.simulation.machine_code.language import loader, native
-from core.simulation.machine_code.records import ComplexRows, Fixed, FloatRows, IntRows
+from core.machine_code.language import loader, native
+from core.machine_code.records import ComplexRows, Fixed, FloatRows, IntRows
 from core.simulation.methods.step_state import StepState
 
 

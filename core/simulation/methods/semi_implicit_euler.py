@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.machine_code.entry import entry
+from core.machine_code.language import address_of, call_entry, scratch
 from core.simulation.equations.system import copy_array
-from core.simulation.machine_code.entry import entry
-from core.simulation.machine_code.language import address_of, call_entry, scratch
 from core.simulation.methods.method import Method
 from core.simulation.methods.step_state import StepState, load_state
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.machine_code.language import address_of, call_entry, loader, merged, native
-from core.simulation.machine_code.outcome import FINE
-from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Record
+from core.machine_code.language import address_of, call_entry, loader, merged, native
+from core.machine_code.outcome import FINE
+from core.machine_code.records import Fixed, FloatRows, Floats, Record
 
 LEAST_FIRST = 100.0
 """Smallest first step, as a multiple of the shortest resolvable time. At a state that consists of rounding errors only,

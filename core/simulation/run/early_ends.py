@@ -2,7 +2,7 @@
 
 Most particular causes come first (`REASONS`): friction without a solution, dependent constraint rows, steps that are
 too long, a formula without a value, drivers that contradict each other, a loop in a toggle position. What none of them
-explains is reported by the outcome of the step (`core.simulation.machine_code.outcome`).
+explains is reported by the outcome of the step (`core.machine_code.outcome`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from core.constraints.redundant_drivers import (
     row_unit,
 )
 from core.errors import KinetostatError, SimulationError
+from core.machine_code.outcome import DRIFTED, NOT_FINITE, STEP_UNDERFLOW, TOO_MANY, WRONG_FRICTION
 from core.mechanism import Mechanism
 from core.model.formula.text import format_formula
 from core.numerics.tolerances import OPEN_GAP, RANK_TOLERANCE, REGULAR_FRACTION
@@ -31,7 +32,6 @@ from core.programs.not_finite import REMEDY, find_undefined_element
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.joint_forces import Torque, find_mode_variables
 from core.simulation.events.sliding_modes import HIGH, LOW, VALUE
-from core.simulation.machine_code.outcome import DRIFTED, NOT_FINITE, STEP_UNDERFLOW, TOO_MANY, WRONG_FRICTION
 from core.simulation.methods.method import STIFF as STIFF_METHOD
 from core.simulation.methods.step_state import STIFF_EVIDENCE, TOLD, StepState
 from core.simulation.run.growing_rows import split_into_blocks

@@ -60,8 +60,8 @@ def test_lanes_lie_below_the_track_and_fold(rubbing):
     timeline = rubbing.window.timeline
     lanes = timeline.lanes
     assert lanes.isVisible()
-    assert len(lanes.shown) == FEW  # of six that rub, and one that is hit
-    assert all(not lane.has_no_events for lane in lanes.shown)
+    assert len(lanes.visible_lanes) == FEW  # of six that rub, and one that is hit
+    assert all(not lane.has_no_events for lane in lanes.visible_lanes)
     left = timeline.scrubber.mapTo(timeline, QPoint(0, 0)).x() + EDGE
     assert lanes.track == (left, left + timeline.scrubber.width() - 2 * EDGE)
     before = lanes.track
@@ -75,22 +75,22 @@ def test_lanes_lie_below_the_track_and_fold(rubbing):
     fold = lanes.collapse_link_rect.center().toPoint()
     QTest.mouseClick(lanes, Qt.MouseButton.LeftButton, pos=fold)
     settle()
-    assert len(lanes.shown) == 12
-    assert lanes.shown[-1].has_no_events  # a stop that nothing meets
+    assert len(lanes.visible_lanes) == 12
+    assert lanes.visible_lanes[-1].has_no_events  # a stop that nothing meets
     picture(rubbing.window, "lanes_open")
     QTest.mouseClick(lanes, Qt.MouseButton.LeftButton, pos=lanes.collapse_link_rect.center().toPoint())
-    assert len(lanes.shown) == FEW
+    assert len(lanes.visible_lanes) == FEW
 
 
 def test_a_click_on_a_lane_goes_to_the_instant(rubbing):
     lanes, runs = rubbing.window.timeline.lanes, rubbing.session.runs
-    row = next(row for row, lane in enumerate(lanes.shown) if lane.name == "rail.friction")
-    change = lanes.shown[row].stretches[1].begin
+    row = next(row for row, lane in enumerate(lanes.visible_lanes) if lane.name == "rail.friction")
+    change = lanes.visible_lanes[row].stretches[1].begin
     at = QPoint(round(lanes._x(change)) + 2, round((row + 0.5) * HEIGHT))
     QTest.mouseClick(lanes, Qt.MouseButton.LeftButton, pos=at)
     assert runs.time == pytest.approx(change, abs=1e-12)
     bars = list(lanes.bars(row))
-    assert [stretch.word for _, stretch in bars] == [stretch.word for stretch in lanes.shown[row].stretches]
+    assert [stretch.word for _, stretch in bars] == [stretch.word for stretch in lanes.visible_lanes[row].stretches]
 
 
 def test_flags_tell_what_happened_and_a_click_goes_there(rubbing):

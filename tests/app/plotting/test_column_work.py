@@ -117,7 +117,7 @@ def test_a_file_has_every_curve_also_those_that_were_still_computed(bench, plots
     assert curve_of(plots, HELD).waiting
     threading.Timer(0.05, gate.set).start()
     plots.export(tmp_path / "plot.csv")
-    bench.wait(lambda: not bench.window.jobs.running)
+    bench.wait(lambda: not bench.window.jobs.unfinished_jobs)
     rows = np.loadtxt(tmp_path / "plot.csv", delimiter=",", skiprows=1)
     assert rows[:, 1] == pytest.approx(run[HELD])
 

@@ -19,10 +19,10 @@ PANELS = ("tree", "functions", "simulation", "properties", "sliders", "findings"
 def looks(bench):
     """Switches; the window is light again at the end."""
     bench.example("puma560")
-    bench.window.run("view.look_light")
+    bench.window.run_command("view.look_light")
 
     def switch(look):
-        bench.window.run(f"view.look_{look}")
+        bench.window.run_command(f"view.look_{look}")
         bench.wait(lambda: not shared_slices().has_work)
 
     yield switch

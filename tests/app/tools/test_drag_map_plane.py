@@ -5,7 +5,8 @@ import pytest
 
 from core.functions import call
 from viz.camera import metres_per_pixel
-from viz.scene.plane_handle import ARROW, PARTS, PlanePosition
+from viz.scene.axis_handle import ARROW
+from viz.scene.plane_handle import PARTS, PlanePosition
 
 MOVE, ABOUT_U, ABOUT_V = PARTS
 

@@ -56,7 +56,7 @@ def part(bench, tmp_path):
         bench.view.viewpoint.look_from("iso")
         bench.view.viewpoint.fit_next_picture()
         bench.draw()
-        bench.window.run("draw.on_face")
+        bench.window.run_command("draw.on_face")
         bench.draw()
         return bench
 
@@ -126,17 +126,17 @@ def test_the_plane_lies_in_the_face_that_is_clicked_and_what_is_drawn_stands_on_
 def test_a_face_is_chosen_before_the_tool(part):
     """Shift+D takes the face under the pointer; where there is none, one is asked for."""
     bench = part(Box(size=(0.1, 0.3, 0.06)))
-    bench.window.run("tool.select")
+    bench.window.run_command("tool.select")
     bench.view.viewpoint.look_from("iso")
     bench.view.viewpoint.fit_next_picture()
     bench.draw()
     hand = draw_controller(bench.view)
     bench.move(3.0, 3.0)
-    bench.window.run("draw.on_this_face")
+    bench.window.run_command("draw.on_this_face")
     assert bench.session.model.frames == ()
     assert bench.messages("hint")[-1] == NO_FACE
     assert isinstance(hand.sub, FacePlaneSubTool)
-    bench.window.run("tool.select")
+    bench.window.run_command("tool.select")
     bench.view.viewpoint.look_from("iso")
     bench.view.viewpoint.fit_next_picture()
     bench.draw()
@@ -169,7 +169,7 @@ def test_where_there_is_no_flat_face_none_is_taken_and_escape_leads_back(part):
 def test_the_same_face_again_takes_the_frame_that_is_there(part):
     bench = part(Box(size=(0.1, 0.3, 0.06)))
     for _ in range(2):
-        bench.window.run("draw.on_face")
+        bench.window.run_command("draw.on_face")
         bench.draw()
         top = pixel(bench, (0.02, 0.05, 0.03))
         bench.move(*top)

@@ -56,7 +56,7 @@ def test_a_motor_that_cannot_turn_its_link_says_so(pen):
         model = linkage.link(Model(), [(0.0, 0.0), (0.06, 0.08), (0.2, 0.12), linkage.ground(0.3, 0.0)])
         for name, value in (("l1", length), ("l2", 0.2), ("l3", 0.15)):
             model = linkage.dimension(model, name, value)
-        pen.bench.session.start(model)
+        pen.bench.session.start_document(model)
         pen.bench.draw()
         pen.draw()
         pen.bench.wait(lambda: pen.hand.freedoms is not None)
@@ -101,7 +101,7 @@ def test_sub_tools_have_their_names_where_there_is_room(pen):
         assert button.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonTextUnderIcon
         assert button.width() >= button.fontMetrics().horizontalAdvance(button.text())
         assert bar.rect().contains(button.geometry())
-    assert bar.freedoms.shown.split("\n")[0] == bar.freedoms.text().split("\n")[0]
+    assert bar.freedoms.elided_text.split("\n")[0] == bar.freedoms.text().split("\n")[0]
 
 
 @pytest.mark.parametrize(("length", "angle", "told"), [("0.1 m", "5 mm", "mm"), ("30 deg", "30", "deg")])

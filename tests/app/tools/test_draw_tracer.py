@@ -36,7 +36,7 @@ def test_the_tour_does_not_take_an_arc_for_a_coupler_curve(pen):
     pen.key("p")
     pen.aim(*middle(pen, "link3"))
     pen.click(0.3, 0.1)
-    assert pen.bench.view.scene.tracks.frames
+    assert pen.bench.view.scene.tracks.followed_frames
     assert not step.done(Seen)
     pen.aim(*middle(pen, "link2"))
     pen.click(0.1, 0.25)

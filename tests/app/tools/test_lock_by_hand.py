@@ -38,7 +38,7 @@ def seen(bench, x, z):
 def test_k_locks_and_unlocks_and_both_are_seen_and_undone(four_bar):
     bench = four_bar
     lock(bench, "link3")
-    assert bench.session.locked == {"link3"}
+    assert bench.session.locked_bodies == {"link3"}
     (mark,) = bench.view.annotations.locks
     assert mark == pytest.approx((0.2133, 0.0, 0.0933), abs=1e-3), "amid its pins and its beginning"
     item = bench.window.tree.items["bodies:link3"]
@@ -49,14 +49,14 @@ def test_k_locks_and_unlocks_and_both_are_seen_and_undone(four_bar):
     assert bench.window.tree.items["bodies:link3"].icon(1).isNull()
     bench.session.redo()
     lock(bench, "link3")
-    assert bench.session.locked == frozenset()
+    assert bench.session.locked_bodies == frozenset()
 
 
 def test_a_drag_of_the_machine_leaves_a_locked_part_where_it_is(four_bar):
     bench = four_bar
     lock(bench, "link3")
     pose = dict(bench.session.state.pose)
-    bench.view.gestures.choose("move")
+    bench.view.gestures.choose_tool("move")
     bench.drag([seen(bench, 0.02, 0.04), seen(bench, 0.05, 0.04), seen(bench, 0.1, 0.05)])
     assert bench.session.q == pytest.approx(bench.session.rest, abs=1e-9)
     assert dict(bench.session.state.pose) == pytest.approx(pose, abs=1e-9)
@@ -68,7 +68,7 @@ def test_a_drag_of_the_machine_leaves_a_locked_part_where_it_is(four_bar):
 def test_in_draw_pins_of_a_locked_link_stay_and_others_are_dragged(four_bar):
     bench = four_bar
     lock(bench, "link3")
-    bench.view.gestures.choose("draw")
+    bench.view.gestures.choose_tool("draw")
     bench.draw()
     model = bench.session.model
     bench.move(*seen(bench, 0.2, 0.14))
@@ -88,8 +88,8 @@ def test_locks_come_back_with_what_is_seen_of_a_document(four_bar):
     lock(bench, "link2")
     kept = bench.window.surroundings.collect_sections()
     assert kept["locks"] == ["link2"]
-    bench.session.start(bench.session.model)
-    assert bench.session.locked == frozenset()
+    bench.session.start_document(bench.session.model)
+    assert bench.session.locked_bodies == frozenset()
     bench.window.surroundings.restore_view({"locks": ["link2", "gone"]})
-    assert bench.session.locked == {"link2"}
+    assert bench.session.locked_bodies == {"link2"}
     assert not bench.session.undo_label

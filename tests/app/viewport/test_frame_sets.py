@@ -149,7 +149,7 @@ def test_the_card_saves_a_file_that_is_the_same_arm(view, output, tmp_path, suff
     session = view.session
     session.produced.emit(table_of(session))
     path = tmp_path / f"table.{suffix}"
-    output.cards[0]._parts[0].write(str(path))
+    output.cards[0]._parts[0].write_table(str(path))
     read = Mechanism(load(path))
     q = session.mech.random(2)
     last = read.frame_names[read.frame_names.index("link6")]
@@ -166,5 +166,5 @@ def test_a_file_that_cannot_be_written_is_told(view, output, tmp_path):
     session.produced.emit(table_of(session))
     told = []
     session.message.connect(lambda severity, text: told.append(severity))
-    output.cards[0]._parts[0].write(str(tmp_path / "missing" / "table.kst"))
+    output.cards[0]._parts[0].write_table(str(tmp_path / "missing" / "table.kst"))
     assert told == ["error"]

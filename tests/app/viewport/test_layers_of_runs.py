@@ -17,7 +17,7 @@ def test_the_links_of_a_pantograph_part_when_it_has_run_and_come_back_with_undo(
     """By the run: two links meet in it that do not at rest."""
     bench.example("pantograph")
     at_rest = layers(bench)
-    bench.window.run("simulation.run")
+    bench.window.run_command("simulation.run")
     bench.wait(lambda: bench.session.runs.current is not None and not bench.session.runs.current.growing, MAKING)
     bench.wait(lambda: layers(bench) != at_rest, MAKING)
     run = bench.session.runs.current.run

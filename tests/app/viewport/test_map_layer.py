@@ -99,9 +99,9 @@ def test_a_map_after_a_change_is_compared_with_the_one_before(shown):
 
 def test_a_map_is_written_from_its_card(shown, tmp_path):
     part = part_of(shown)
-    part.write(str(tmp_path / "map.csv"))
+    part.write_map(str(tmp_path / "map.csv"))
     assert len((tmp_path / "map.csv").read_text(encoding="utf-8").splitlines()) == 1 + len(part.part.map.points)
-    part.write(str(tmp_path / "map.doc"))
+    part.write_map(str(tmp_path / "map.doc"))
     assert "format" in shown.messages("error")[-1]
 
 
@@ -122,7 +122,7 @@ def test_an_edit_makes_the_map_old_and_update_asks_again(bench):
     assert legend.update_button.isVisible()
     legend.update_button.click()
     bench.wait(lambda: not bench.view.maps.old)
-    bench.wait(lambda: not bench.window.jobs.running)
+    bench.wait(lambda: not bench.window.jobs.unfinished_jobs)
     second = bench.view.maps.shown.result.map
     assert second is not first
     assert second.complete
@@ -146,7 +146,7 @@ def test_a_map_gets_finer_on_one_card_and_keeps_its_look(bench, monkeypatch):
     part = part_of(bench)
     part.form.setCurrentIndex(part.form.findData("surface"))
     part.form.activated.emit(part.form.currentIndex())
-    bench.wait(lambda: job not in bench.window.jobs.running)
+    bench.wait(lambda: job not in bench.window.jobs.unfinished_jobs)
     bench.wait(lambda: bench.view.maps.shown.result.map.complete)
     assert part_of(bench) is part
     assert bench.view.maps.shown.form == "surface"
@@ -164,7 +164,7 @@ def test_a_stopped_map_stays_with_what_there_is(bench):
     job = bench.window.functions.run()
     bench.wait(lambda: bench.view.maps.shown is not None)
     form.stopped.emit()
-    bench.wait(lambda: job not in bench.window.jobs.running)
+    bench.wait(lambda: job not in bench.window.jobs.unfinished_jobs)
     found = bench.view.maps.shown.result.map
     assert not found.complete
     assert not found.growing

@@ -236,7 +236,7 @@ def test_other_visible_runs_are_ghosts_at_the_same_time(arm):
 
 
 def test_a_film_is_made_from_the_window_while_it_can_be_used(arm, tmp_path):
-    arm.window.run("file.export_film")
+    arm.window.run_command("file.export_film")
     dialog = arm.window.dialogs.film_dialog
     assert dialog.isVisible()
     path = tmp_path / "film.mp4"
@@ -263,17 +263,17 @@ def test_a_film_is_called_like_its_machine_and_as_fast_as_it_is_played(bench):
     mech = bench.session.mech
     bench.session.runs.add(simulate(mech, 0.2))
     bench.window.player.set_speed(0.02)
-    bench.window.run("file.export_film")
+    bench.window.run_command("file.export_film")
     dialog = bench.window.dialogs.film_dialog
     assert dialog.file.text().endswith("pendulum.mp4")
     assert dialog.chosen.speed == 0.02
     dialog.file.setText(dialog.file.text().replace("pendulum.mp4", "mine.gif"))
-    bench.window.run("file.export_film")
+    bench.window.run_command("file.export_film")
     assert dialog.file.text().endswith("mine.gif")
     dialog.close()
     bench.example("slider_crank")
     bench.session.runs.add(simulate(bench.session.mech, 0.2))
-    bench.window.run("file.export_film")
+    bench.window.run_command("file.export_film")
     assert dialog.file.text().endswith("slider_crank.gif")
     dialog.close()
 
@@ -305,7 +305,7 @@ def test_a_film_that_is_there_already_is_said_to_be_replaced(arm, tmp_path):
 
 
 def test_a_film_in_the_making_tells_the_time_left_and_leaves_the_older_one_if_it_is_stopped(arm, tmp_path):
-    arm.window.run("file.export_film")
+    arm.window.run_command("file.export_film")
     dialog = arm.window.dialogs.film_dialog
     path = tmp_path / "film.mp4"
     path.write_bytes(b"older")

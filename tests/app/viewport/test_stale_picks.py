@@ -163,7 +163,7 @@ def test_what_a_drag_commits_itself_does_not_end_it(bench):
 
 def test_a_name_that_is_typed_in_the_tree_outlasts_another_look(bench):
     bench.session.start_document(loads(MACHINE, "kst"))
-    bench.window.run("view.look_light")
+    bench.window.run_command("view.look_light")
     bench.window.docks.show_panel("tree")
     bench.session.select(ElementRef("bodies", "a"))
     bench.window.tree.rename_selected()
@@ -171,13 +171,13 @@ def test_a_name_that_is_typed_in_the_tree_outlasts_another_look(bench):
     line = bench.window.tree.view.findChild(QLineEdit)
     for letter in "carriage":
         QTest.keyClick(line, letter)
-    bench.window.run("view.look_dark")
+    bench.window.run_command("view.look_dark")
     bench.wait(lambda: not shared_slices().has_work)
     settle()
     assert QApplication.focusWidget() is line
     QTest.keyClick(line, Qt.Key.Key_Return)
     settle()
-    bench.window.run("view.look_light")
+    bench.window.run_command("view.look_light")
     bench.wait(lambda: not shared_slices().has_work)
     assert [body.name for body in bench.session.model.bodies] == ["carriage", "b"]
 

@@ -118,11 +118,11 @@ def test_a_picture_is_drawn_when_it_is_asked_for_and_painted_as_often_as_one_lik
     if view.is_hardware_composed:
         pytest.skip("graphics hardware keeps the picture")
     drawn = []
-    monkeypatch.setattr(type(view.scene), "render", lambda scene, hasty=False: drawn.append(hasty))
+    monkeypatch.setattr(type(view.scene), "render", lambda scene, fast=False: drawn.append(fast))
     view._calm.stop()
     view.canvas.repaint()
     drawn.clear()
-    view.annotations.show_value("1.5", 20.0, 20.0)
+    view.annotations.show_value_at_pointer("1.5", 20.0, 20.0)
     view.annotations.repaint()
     view.canvas.repaint()
     assert drawn == []
@@ -133,15 +133,15 @@ def test_a_picture_is_drawn_when_it_is_asked_for_and_painted_as_often_as_one_lik
 def test_a_picture_fills_the_view_after_it_was_made_larger(view):
     view.resize(320, 260)
     view.repaint()
-    assert view.scene.size == view.pixels == view.vtk.GetSize()
+    assert view.scene.size == view.size_in_pixels == view.vtk.GetSize()
     image = view.grab_picture()
-    assert (image.width(), image.height()) == view.pixels
+    assert (image.width(), image.height()) == view.size_in_pixels
 
 
 def test_the_still_picture_after_a_drag_is_the_one_without(smoothed, view):
     """Drawn in haste while the joint moves; afterwards pixel for pixel what it was."""
     session = view.session
-    view._rest()
+    view._redraw_in_high_quality()
     before = view.grab_picture()
     assert not view.scene.hasty
     for value in (0.2, 0.4, 0.1):
@@ -150,7 +150,7 @@ def test_the_still_picture_after_a_drag_is_the_one_without(smoothed, view):
         view.repaint()
         assert view.scene.hasty == (not view.is_hardware_composed)
     session.cancel_preview()
-    view._rest()
+    view._redraw_in_high_quality()
     assert view.grab_picture() == before
     assert not view.scene.hasty
 

@@ -214,9 +214,9 @@ def test_the_move_tool_pulls_a_body_to_the_pointer(bench):
 
 def test_measuring_two_origins_gives_their_distance(bench):
     bench.example("scara")
-    bench.window.run("view.top")
+    bench.window.run_command("view.top")
     bench.wait(lambda: bench.view.scene.view.elevation == pytest.approx(np.pi / 2))
-    bench.window.run("tool.measure")
+    bench.window.run_command("tool.measure")
     session, ratio = bench.session, bench.view.devicePixelRatioF()
     poses = session.mech.joint_poses(session.q)
     names = list(poses)
@@ -228,7 +228,7 @@ def test_measuring_two_origins_gives_their_distance(bench):
     measured = np.linalg.norm((points[1] - points[0])[:2])
     assert measured == pytest.approx(np.linalg.norm((end - start)[:2]), abs=1e-9)
     assert bench.messages("hint")[-1].startswith("Distance ")
-    bench.window.run("edit.cancel")
+    bench.window.run_command("edit.cancel")
     assert bench.view.annotations.points == ()
     assert bench.view.gestures.tool.id == "select"
 

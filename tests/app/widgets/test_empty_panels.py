@@ -11,7 +11,7 @@ def press(bench, empty):
 
 
 def test_the_output_leads_to_the_functions(bench):
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     bench.window.output.clear()
     bench.window.docks.show_panel("tree")
     press(bench, bench.window.output.empty)
@@ -21,7 +21,7 @@ def test_the_output_leads_to_the_functions(bench):
 def test_the_sliders_make_the_first_joint_and_parameter(bench):
     from app.widgets.panel_parts import EmptyPanelPlaceholder
 
-    bench.window.run("file.new")
+    bench.window.run_command("file.new")
     sliders, model = bench.window.sliders, lambda: bench.session.model
     for page, filled in ((sliders.joints, lambda: model().joints), (sliders.parameters, lambda: model().parameters)):
         sliders.tabs.setCurrentWidget(page)

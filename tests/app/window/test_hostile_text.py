@@ -144,7 +144,7 @@ def test_every_element_is_shown_with_its_texts_as_they_are(hostile):
 def test_every_form_of_a_function_shows_it_as_it_is(hostile):
     hostile.window.docks.show_panel("functions")
     for name in hostile.window.functions.functions:
-        hostile.window.functions.choose(name)
+        hostile.window.functions.open_function(name)
         settle()
     assert examine() > 0
 
@@ -167,7 +167,7 @@ def test_results_show_it_as_it_is(hostile, result):
 def test_plots_of_runs_show_it_as_it_is(hostile):
     hostile.window.docks.show_panel("plots")
     hostile.window.plots.add(["energy.total", "energy.kinetic"])
-    hostile.wait(lambda: not hostile.window.plots.waiting)
+    hostile.wait(lambda: not hostile.window.plots.has_pending_changes)
     settle()
     assert examine() > 0
 
@@ -176,7 +176,7 @@ def test_dialogs_show_it_as_it_is(hostile):
     hostile.window.dialogs.open_film_dialog()
     for topic in ("", "body", "joint"):
         hostile.window.dialogs.open_help(topic)
-    for name in ("about", "palette", "licences", "keyboard"):
+    for name in ("open_about", "open_palette", "open_licences", "open_keyboard_map"):
         getattr(hostile.window.dialogs, name)()
         settle()
     assert examine() > 0

@@ -108,7 +108,7 @@ def test_a_deleted_file_is_told_and_the_document_is_unsaved(bench, four_bar):
 def test_a_file_that_cannot_be_read_any_more_is_told_and_nothing_is_lost(bench, four_bar):
     four_bar.write_text("kinetostat: 1\nbodies: [")
     bench.wait(lambda: CHANGED in bench.window.notices.notice_texts)
-    assert "cannot be read as it is now" in bench.window.notices.notice_texts[CHANGED]
+    assert "changed file cannot be read" in bench.window.notices.notice_texts[CHANGED]
     assert value_of(bench.session) == 0.1
 
 

@@ -215,13 +215,13 @@ def test_where_nothing_can_be_kept_that_is_said_once_and_work_goes_on(bench, fou
     monkeypatch.setattr(recovery_copies, "write_atomically", full)
     for value in (0.11, 0.12, 0.13):
         bench.session.apply("Change a", lambda model, value=value: change(model, value))
-        recovery.write()
+        recovery.queue_copy()
         recovery._worker.wait()
         recovery._report_failure()
     assert len([text for text in bench.messages("warning") if "No space left" in text]) == 1
     assert bench.session.model.find("parameters", "a").value == 0.13
     monkeypatch.undo()
-    recovery.write()
+    recovery.queue_copy()
     recovery._worker.wait()
     assert recovery.copy.exists()
 

@@ -7,13 +7,9 @@ import numpy as np
 import pytest
 
 from core.constraints.elastic_stops import BeyondLimitWarning, find_passed_limits
-from core.constraints.force_ranges import compute_joint_forces
-from core.constraints.motion_with_rows import breakaway_friction
-from core.files import load
 from core.functions import Context, call
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Limit, Model
-from resources import EXAMPLES
 
 
 def arm(**limit):
@@ -43,15 +39,3 @@ def test_no_word_within_limits_or_where_a_stop_gives_way_in_a_motion(angle):
         warnings.simplefilter("error")
         mech.inverse_dynamics(np.array([angle]), still, still)
         mech.inverse_dynamics(np.array([1.5]), still, still, passive=False)
-
-
-def test_friction_that_begins_to_slide_is_that_of_single_rows():
-    mech = Mechanism(load(EXAMPLES / "puma560.kst"))
-    quick, rng = breakaway_friction(mech.compiled), np.random.default_rng(4)
-    for _ in range(5):
-        q, v, a = rng.uniform(-0.5, 0.5, (3, mech.nv))
-        v[rng.random(mech.nv) < 0.6] = 0.0
-        a[rng.random(mech.nv) < 0.3] = 0.0
-        expected = compute_joint_forces(mech.compiled, q, v, a, None, None, True)
-        np.testing.assert_allclose(quick.forces(q, v, a), expected, rtol=1e-12, atol=1e-12)
-    assert quick.forces(np.full(mech.nq, 50.0), v, a) is None

@@ -6,11 +6,11 @@ import dataclasses
 import numpy as np
 import pytest
 
+from core.machine_code.outcome import Outcome
 from core.mechanism import Mechanism
 from core.model import Body, Driver, Inertia, Joint, Model
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.constrained import BRANCH_JUMP_ERROR
-from core.simulation.machine_code.outcome import Outcome
 from tests.constraints.mobility import overconstrained
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_double, ctypes.c_int64, ctypes.c_int64)

@@ -9,12 +9,13 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from core.analysis.equilibrium import equilibrium
+from core.constraints import friction_disk_forces
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model
 from core.model.shapes import Pose
 from core.numerics.bounded_forces import solve_norm_bounded_forces
 from core.simulation import simulate
-from core.simulation.equations import friction_disk_forces, sliding_onset
+from core.simulation.equations import sliding_onset
 from tests.simulation.published.test_friction_and_stops import FINE, METHODS
 from tests.walks import slow
 

@@ -69,7 +69,7 @@ def test_what_is_wrong_is_said_and_nothing_begins(panel, qtbot):
     panel.machine_page.vary.item(0, 2).setText("0.2")
     ask(panel, "a", "a")
     panel.start_search()
-    assert "Nothing lies between" in panel.note.text()
+    assert "is not below the upper bound" in panel.note.text()
 
 
 def test_a_search_is_paused_and_stopped_with_the_best(panel, qtbot):
@@ -179,7 +179,7 @@ def test_a_function_is_pasted_in_degrees_searched_saved_and_comes_back(panel, qt
     ended(panel, qtbot)
     assert dict(panel.found.best.parameters) == pytest.approx(parameters, abs=1e-6)
     np.testing.assert_allclose(panel.picture.found, panel.picture.wanted, atol=1e-5)
-    assert "rad off" in panel.note.text()
+    assert "rad deviation (rms)" in panel.note.text()
     panel.saved.names.setEditText("ratio")
     panel.saved.save_button.click()
     aim = panel._session.model.designs[0]
@@ -267,7 +267,7 @@ def test_stop_while_a_further_linkage_is_prepared_keeps_what_was_found(panel, qt
 
     monkeypatch.setattr("app.panels.design.panel.linkage_search_work", slow)
     panel.kind.setCurrentIndex(panel.kind.findData(CURVE))
-    panel.curve.show(points)
+    panel.curve.show_target(points)
     panel.start_search()
     qtbot.waitUntil(lambda: panel.searching.has_found)
     panel.stop_button.click()

@@ -31,7 +31,7 @@ def crash(panel, qtbot):
     """As a library would."""
     seen = len(panel.chart.values)
     qtbot.waitUntil(lambda: len(panel.chart.values) > seen)
-    os.kill(panel.process.id, signal.SIGSEGV)
+    os.kill(panel.process.process_id, signal.SIGSEGV)
 
 
 def test_a_crash_is_a_row_and_said_and_the_search_goes_on(panel, qtbot):
@@ -52,7 +52,7 @@ def test_a_crash_while_it_searches_is_said_at_once(panel, qtbot):
     panel.show()
     panel.machine_page.starts.setText("1000")
     said = []
-    panel.note.say = lambda words, *_: said.append(words)
+    panel.note.show_text = lambda text, *_: said.append(text)
     panel.start_search()
     crash(panel, qtbot)
     qtbot.waitUntil(lambda: any("signal 11" in words and "other starts continue" in words for words in said))
@@ -62,14 +62,14 @@ def test_a_crash_while_it_searches_is_said_at_once(panel, qtbot):
 
 
 def test_the_process_is_ready_ahead_kept_and_ends_with_the_window(panel, qtbot, jobs):
-    assert panel.process.id is None
+    assert panel.process.process_id is None
     panel.show()
-    qtbot.waitUntil(lambda: panel.process.id is not None)
-    number = panel.process.id
+    qtbot.waitUntil(lambda: panel.process.process_id is not None)
+    number = panel.process.process_id
     panel.machine_page.starts.setText("1")
     panel.start_search()
     qtbot.waitUntil(panel.search_button.isEnabled)
-    assert panel.process.id == number
+    assert panel.process.process_id == number
     panel.close()
     jobs.close()
     with pytest.raises(ProcessLookupError):

@@ -184,13 +184,14 @@ def test_what_is_wrong_is_said(panel, qtbot, tmp_path):
     assert "'furlong' is not a known unit" in panel.note.text()
     panel.forces_page.fields.lines["held"].setText("99 %")
     panel.start()
-    assert "cannot be held back" in panel.note.text()
+    assert "is not a valid fraction of rows for validation" in panel.note.text()
 
 
 def test_a_search_that_is_stopped_keeps_the_best(panel, qtbot):
     ask(panel, MOTION)
     panel.motion_page.fields.lines["starts"].setText("100")
     panel.start()
+    qtbot.waitUntil(lambda: panel._job.fraction > 0.0)  # a motion has been found
     panel.stop_button.click()
     ended(panel, qtbot)
     assert panel.motion is not None

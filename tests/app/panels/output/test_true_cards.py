@@ -348,7 +348,7 @@ def test_renamed_elements_are_followed_and_deleted_ones_told(desk_of):
     desk.settle()
     assert not card.note.words
     assert card.result.call == 'forward_kinematics(frames=("swing",), reference="crank")'
-    assert once.note.words == "Outdated: edited: 'rocker' is 'swing' now."
+    assert once.note.words == "Outdated: edited: 'rocker' renamed to 'swing'."
     once.update_button.click()
     desk.settle()
     assert once.result.call == 'jacobian(frame="swing")'

@@ -20,8 +20,8 @@ import llvmlite.binding as llvm
 
 from core.apart.starting import Subprocess, module_command, process_environment, run_command
 from core.errors import SimulationError
-from core.simulation.machine_code import making
-from core.simulation.machine_code.intermediate import (
+from core.machine_code import making
+from core.machine_code.intermediate import (
     QUICK,
     StoredCode,
     UnusableCode,
@@ -32,8 +32,8 @@ from core.simulation.machine_code.intermediate import (
     writable_folder,
     write_code,
 )
-from core.simulation.machine_code.language import BEGAN
-from core.simulation.machine_code.shipped_code import find_shipped_code
+from core.machine_code.language import BEGAN
+from core.machine_code.shipped_code import find_shipped_code
 
 if TYPE_CHECKING:
     from core.codegen.object_code import LoadedLibrary
@@ -144,8 +144,8 @@ def _find_quick_code(name: str) -> StoredCode:
 
 def _compile_in_process(name: str, quickly: bool = False) -> StoredCode:
     """Compile an entry point in this process without storing its bitcode."""
-    from core.simulation.machine_code.compiler import compile_entry
-    from core.simulation.machine_code.translation import LanguageError
+    from core.machine_code.compiler import compile_entry
+    from core.machine_code.translation import LanguageError
 
     module, _, function = name.rpartition(".")
     room = __package__.rpartition(".")[0]

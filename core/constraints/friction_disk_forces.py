@@ -1,4 +1,4 @@
-"""Constraint forces with vector friction: like `core.simulation.equations.admissible_forces`, but the λ of some groups
+"""Constraint forces with vector friction: like `core.constraints.admissible_forces`, but the λ of some groups
 of rows are bounded by the norm of their vector (friction disks), and at the bound γ̇ is opposite to λ.
 
 Newton's method on λ = P(λ − ρ (A λ + c)), P the nearest admissible one (semi-smooth: Qi and Sun, Mathematical
@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.admissible_forces import (
+from core.constraints.admissible_forces import (
     acceleration_scale,
     compute_row_accelerations,
     find_regularisation,
     solve_by_elimination,
 )
-from core.simulation.machine_code.language import native, scratch
+from core.machine_code.language import native, scratch
 
 ROUNDS = 30
 """Largest number of Newton iterations."""

@@ -1,6 +1,6 @@
 """Python subset for machine code: decorators for compiled functions, and operations that Python has no syntax for.
 
-A function with a mark is compiled when the program is built (`core.simulation.machine_code.compiler`), and runs here as
+A function with a mark is compiled when the program is built (`core.machine_code.compiler`), and runs here as
 it stands, too, only slowly. Such functions hold nothing but their text in common with Python; while they run no lock is
 held. They own no arrays: those they see belong to the caller, room comes from `scratch`. No references are counted
 then, which would take longer than the equations of motion of an arm. Indices are not negative.
@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from core.simulation.machine_code.records import AnyRecord, Array, array_at
+from core.machine_code.records import AnyRecord, Array, array_at
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Mark = Literal["native", "merged", "inserted"]
@@ -57,7 +57,7 @@ def loader(kind: type[AnyRecord]) -> Callable[[int], AnyRecord]:
 
 
 def call_entry(address: int, handle: int, t: float, first: int, second: int) -> int:
-    """Call i64 function(handle, t, first, second) at an address; see `core.simulation.machine_code.entry`."""
+    """Call i64 function(handle, t, first, second) at an address; see `core.machine_code.entry`."""
     form = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_double, ctypes.c_int64, ctypes.c_int64)
     return int(form(int(address))(int(handle), t, int(first), int(second)))
 

@@ -5,9 +5,9 @@ import inspect
 import textwrap
 from importlib import import_module
 
-from core.simulation import __name__ as ROOM
-from core.simulation.machine_code import language
-from core.simulation.machine_code.intermediate import entry_point_names
+from core import __name__ as ROOM
+from core.machine_code import language
+from core.machine_code.intermediate import entry_point_names
 
 
 def negative_indices(function):

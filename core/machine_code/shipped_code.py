@@ -1,7 +1,7 @@
 """Object code that a wheel brings for computers like the one that built it, so that the first run does not compile.
 
 It is compiled quickly from the stored bitcode, for any processor of the architecture. Its results are those of the code
-compiled for this processor, which replaces it (`core.simulation.machine_code.supply`). Each file is bound to its
+compiled for this processor, which replaces it (`core.machine_code.supply`). Each file is bound to its
 bitcode by a hash. Writing it needs llvmlite only: it is done where the program is built.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 import llvmlite.binding as llvm
 
-from core.simulation.machine_code.intermediate import FOLDER, find_stored_code
+from core.machine_code.intermediate import FOLDER, find_stored_code
 
 _HASH = 32
 LEVEL = 0

@@ -28,13 +28,15 @@ _CACHED = "integrators"
 FINAL, QUICK = ".bc", ".quick"
 """Endings of files with optimised bitcode, and with bitcode compiled quickly, which serves until the former is made."""
 _HASH = 32
-_ROOM = __package__.rpartition(".")[0]
-_CORE = _ROOM.rpartition(".")[0]
-_PLACE = Path(__file__).parents[2]
-"""Package names and folder of the packages whose sources are hashed: `core.simulation` and `core.numerics`."""
-_IMPORTED = re.compile(
-    rf"^from {re.escape(_CORE)}(\.(?:simulation|numerics)\b[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE
-)
+_CORE = __package__.rpartition(".")[0]
+_PLACE = Path(__file__).parents[1]
+"""Package name and folder of `core`, whose rooms are hashed."""
+ROOMS = ("constraints", "simulation")
+"""Rooms of `core` that have entry points."""
+_FORCES = "constraints.(?:factorised_constraints|(?:admissible|friction_disk|resting)_forces)"
+_HASHED = f"machine_code|numerics|programs.native_function|{_FORCES}|simulation"
+"""Rooms and modules whose sources are hashed."""
+_IMPORTED = re.compile(rf"^from {re.escape(_CORE)}(\.(?:{_HASHED})\b[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 _ENTRY = re.compile(r"^@entry\ndef (\w+)", re.MULTILINE)
 _INSTALLED = re.compile(rb"\bkinetostat\.(?=(?:app|core|resources|viz)\b)")
 """Prefix that `setup.py` adds to module names."""
@@ -69,12 +71,12 @@ def installed_llvmlite_version() -> str:
 
 
 def entry_point_names() -> list[str]:
-    """Return the names of all entry points, such as "methods.radau.step_entry"; in an installation without sources, of
-    those with stored bitcode."""
-    folder = Path(__file__).parents[1]
+    """Return the names of all entry points, such as "simulation.methods.radau.step_entry"; in an installation without
+    sources, of those with stored bitcode."""
     found = [
-        ".".join((*path.relative_to(folder).with_suffix("").parts, name))
-        for path in sorted(folder.rglob("*.py"))
+        ".".join((*path.relative_to(_PLACE).with_suffix("").parts, name))
+        for room in ROOMS
+        for path in sorted((_PLACE / room).rglob("*.py"))
         for name in _ENTRY.findall(path.read_text(encoding="utf-8"))
     ]
     return found or sorted(path.stem for path in FOLDER.glob("*.bc"))
@@ -186,7 +188,7 @@ def find_unusable_code(names: Sequence[str]) -> dict[str, str]:
 
 @cache
 def hash_sources(module: str) -> str:
-    """Return a hash of a module of `core.simulation`, of the modules that it imports, and of the compiler; empty in an
+    """Return a hash of a module of `core`, of the modules that it imports, and of the compiler; empty in an
     installation without sources. The hash is the same before and after installation."""
     texts = _source_files(module)
     return hashlib.sha256(b"\0".join(map(_normalised_source, texts))).hexdigest() if texts else ""
@@ -198,9 +200,9 @@ def sources_changed_since(module: str, time: float) -> bool:
 
 
 def _source_files(module: str) -> list[Path]:
-    """Return the files of a module of `core.simulation`, of what it imports, and of the compiler, sorted."""
+    """Return the files of a module of `core`, of what it imports, and of the compiler, sorted."""
     texts: set[Path] = set()
-    ahead = [*_module_files(f".simulation.{module}", ())]
+    ahead = [*_module_files(f".{module}", ())]
     if not ahead:
         return []
     ahead += [Path(__file__).with_name(f"{each}.py") for each in _COMPILER]

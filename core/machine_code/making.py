@@ -1,4 +1,4 @@
-"""Command `python -m core.simulation.machine_code.making [ENTRY …]`: compile entry points to bitcode.
+"""Command `python -m core.machine_code.making [ENTRY …]`: compile entry points to bitcode.
 
 Without names: of all that are missing, damaged, or made from other texts or by another LLVM. Needs NumPy and llvmlite,
 nothing else of what the program needs: it runs where the program is built. Each line of its output names an entry that
@@ -20,7 +20,7 @@ from importlib import import_module
 import llvmlite.binding as llvm
 
 from core.apart.starting import Subprocess
-from core.simulation.machine_code.intermediate import (
+from core.machine_code.intermediate import (
     StoredCode,
     UnusableCode,
     entry_point_names,
@@ -31,14 +31,17 @@ from core.simulation.machine_code.intermediate import (
     read,
     write_code,
 )
-from core.simulation.machine_code.shipped_code import write_shipped_code
+from core.machine_code.shipped_code import write_shipped_code
 
 IDLE, ALONE, SHIP = "--idle", "--alone", "--ship"
 OBJECT = "object code of "
 """Prefix of output lines that name an entry point whose object code is ready."""
 SHARE = 4
 """Smallest number of entry points for which another process pays off."""
-FIRST = ("equations.entry_points.tree", "methods.runge_kutta", "equations.entry_points.free", "stepping.")
+FIRST = tuple(
+    f"simulation.{each}"
+    for each in ("equations.entry_points.tree", "methods.runge_kutta", "equations.entry_points.free", "stepping.")
+)
 """Name prefixes of the entry points that most first simulations need."""
 _ROOM = __package__.rpartition(".")[0]
 
@@ -80,7 +83,7 @@ def make_bitcode(name: str) -> None:
 
     Raises LanguageError for a text that cannot be translated, OSError if the code cannot be kept.
     """
-    from core.simulation.machine_code.compiler import build_ir, compile_entry
+    from core.machine_code.compiler import build_ir, compile_entry
 
     with lock_while_compiling(name):
         if _is_up_to_date(name):
@@ -174,7 +177,7 @@ def _make_at_low_priority(names: Sequence[str], requested_names: list[str]) -> N
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit code."""
-    from core.simulation.machine_code.translation import LanguageError
+    from core.machine_code.translation import LanguageError
 
     given = [each for each in arguments if each not in (IDLE, ALONE, SHIP)]
     names = sort_by_priority(given if given or ALONE in arguments else find_outdated_entries())

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.simulation.machine_code.records import Record
+from core.machine_code.records import Record
 
 
 @dataclass(frozen=True)

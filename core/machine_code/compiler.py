@@ -12,10 +12,10 @@ from typing import Any, Protocol
 
 import llvmlite.binding as llvm
 
-from core.simulation.machine_code import language
-from core.simulation.machine_code.llvm_writer import DECLARATIONS, INTRINSICS
-from core.simulation.machine_code.translation import LanguageError, Translation
-from core.simulation.machine_code.value_types import INT, SCALARS, Type
+from core.machine_code import language
+from core.machine_code.llvm_writer import DECLARATIONS, INTRINSICS
+from core.machine_code.translation import LanguageError, Translation
+from core.machine_code.value_types import INT, SCALARS, Type
 
 LEVEL = 3
 """LLVM optimisation level: level 2 compiles in two thirds of the time, and runs take 2 to 5 % longer."""
@@ -29,7 +29,7 @@ LIBRARY_NAMES = {f"llvm.{name}.f64": name for name in INTRINSICS if name not in 
 
 
 class Compilable(Protocol):
-    """Protocol for compilable functions, such as an `Entry` of `core.simulation.machine_code.entry`."""
+    """Protocol for compilable functions, such as an `Entry` of `core.machine_code.entry`."""
 
     function: Callable[..., int]
     arguments: list[str]

@@ -7,11 +7,11 @@ import pytest
 
 from core.codegen.object_code import LoadedLibrary
 from core.files import load
+from core.machine_code.entry import Entry
+from core.machine_code.language import loader, native, scratch, view, view_rows
+from core.machine_code.records import Fixed, FloatRows, Floats, Ints, Record
+from core.machine_code.translation import LanguageError
 from core.mechanism import Mechanism
-from core.simulation.machine_code.entry import Entry
-from core.simulation.machine_code.language import loader, native, scratch, view, view_rows
-from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Ints, Record
-from core.simulation.machine_code.translation import LanguageError
 from core.simulation.methods import adams, radau, runge_kutta
 from core.simulation.run.initial_state import start_state
 from core.simulation.run.settings import check_settings
@@ -89,7 +89,7 @@ def test_a_record_with_arrays_of_its_own_shares_the_others():
 
 
 def compiled(function):
-    from core.simulation.machine_code.compiler import compile_entry
+    from core.machine_code.compiler import compile_entry
 
     bitcode, needed = compile_entry(Entry(function))
     return LoadedLibrary(bitcode, needed)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from core.codegen import object_code
 from core.codegen.object_code import LoadedLibrary
-from core.simulation.machine_code.compiler import build_ir, compile_entry
-from core.simulation.machine_code.entry import Entry
-from core.simulation.machine_code.language import address_of, loader, merged, native, scratch, view, view_rows
-from core.simulation.machine_code.records import ComplexRows, Floats, Record
-from core.simulation.machine_code.translation import LanguageError
+from core.machine_code.compiler import build_ir, compile_entry
+from core.machine_code.entry import Entry
+from core.machine_code.language import address_of, loader, merged, native, scratch, view, view_rows
+from core.machine_code.records import ComplexRows, Floats, Record
+from core.machine_code.translation import LanguageError
 
 LIMIT = 4
 """A number of the module, which functions use."""

@@ -50,8 +50,13 @@ class Entry:
             self._load_code()
         return self._address
 
+    @property
+    def is_final(self) -> bool:
+        """Return True if the address will not change: the machine code is fully optimised."""
+        return self._is_final
+
     def _load_code(self) -> None:
-        from core.simulation.machine_code import supply
+        from core.machine_code import supply
 
         with _once:
             if self._is_final or (self._address and not supply.AHEAD.has_compiled(self.name)):

@@ -11,19 +11,19 @@ import pytest
 
 from core.codegen import object_cache, object_code
 from core.errors import SimulationError
-from core.simulation.machine_code import intermediate, making, supply
-from core.simulation.machine_code.intermediate import (
+from core.machine_code import intermediate, making, supply
+from core.machine_code.intermediate import (
     UnusableCode,
     entry_point_names,
     find_unusable_code,
     read,
     write_code,
 )
-from core.simulation.machine_code.supply import BackgroundCompilation, load_code, report_waiting
+from core.machine_code.supply import BackgroundCompilation, load_code, report_waiting
 
-ROOT = Path(intermediate.__file__).parents[3]
-SMALL = "methods.semi_implicit_euler.impulse_step"
-OTHER = "methods.runge_kutta.within_entry"
+ROOT = Path(intermediate.__file__).parents[2]
+SMALL = "simulation.methods.semi_implicit_euler.impulse_step"
+OTHER = "simulation.methods.runge_kutta.within_entry"
 C_LIBRARY = {"sqrt", "exp", "pow", "cbrt", "ceil", "rint", "floor", "memset", "memcpy", "memmove"}
 OWN_TREE = pytest.mark.skipif(ROOT.name == "site-packages", reason="texts are changed in a copy of the checkout")
 
@@ -74,7 +74,7 @@ def test_code_compiled_quickly_is_kept_and_serves_until_optimised_code_is_made(k
     (kept / f"{SMALL}.bc").unlink()
     assert not load_code(SMALL).is_final
     assert (kept / f"{SMALL}.quick").is_file()
-    monkeypatch.setattr("core.simulation.machine_code.compiler.compile_entry", None)
+    monkeypatch.setattr("core.machine_code.compiler.compile_entry", None)
     assert not load_code(SMALL).is_final
     monkeypatch.undo()
     monkeypatch.setattr(intermediate, "FOLDER", kept)
@@ -118,7 +118,7 @@ def test_a_changed_text_that_means_the_same_is_not_compiled_again(kept, monkeypa
     before = read(SMALL)
     write_code(SMALL, before._replace(sources="of another text"))
     assert find_unusable_code([SMALL]) == {SMALL: "was compiled from other sources"}
-    monkeypatch.setattr("core.simulation.machine_code.compiler.compile_entry", None)
+    monkeypatch.setattr("core.machine_code.compiler.compile_entry", None)
     making.make_bitcode(SMALL)
     assert read(SMALL) == before
 
@@ -244,9 +244,9 @@ def ended(process):
     return out.strip()
 
 
-UNFIT = "from core.simulation.machine_code.intermediate import *; print(*find_unusable_code(entry_point_names()))"
+UNFIT = "from core.machine_code.intermediate import *; print(*find_unusable_code(entry_point_names()))"
 EULER = f"""
-from core.simulation.machine_code.supply import AHEAD, load_code, report_waiting
+from core.machine_code.supply import AHEAD, load_code, report_waiting
 AHEAD.start = lambda: None
 with report_waiting(print):
     load_code({SMALL!r}).library.address("entry")
@@ -262,8 +262,8 @@ def test_code_is_outdated_by_what_its_text_imports_and_by_nothing_else(checkout)
     tolerances.write_text(before + "\n# more\n")
     found = ended(child(checkout, UNFIT)).split()
     tolerances.write_text(before)
-    assert "equations.entry_points.full_derivative" in found
-    assert not [name for name in found if name.startswith("methods")]
+    assert "simulation.equations.entry_points.full_derivative" in found
+    assert not [name for name in found if name.startswith("simulation.methods")]
 
 
 @OWN_TREE
@@ -276,7 +276,7 @@ def test_where_a_text_has_changed_two_processes_at_once_make_the_code_again(chec
         assert "Compiling the integrators, whose stored code was compiled from other sources" in words
         assert words.endswith("ready")
     assert ended(child(checkout, UNFIT)).split() == [SMALL]
-    ended(child(checkout, f"from core.simulation.machine_code import making; making.make({SMALL!r})"))
+    ended(child(checkout, f"from core.machine_code import making; making.make({SMALL!r})"))
     assert "Compiling" not in ended(child(checkout, EULER))
     assert ended(child(checkout, UNFIT)) == ""
 
@@ -290,7 +290,7 @@ def test_two_first_starts_at_once_share_a_cache(checkout, tmp_path):
 
 AHEAD = """
 import threading
-from core.simulation.machine_code.supply import BackgroundCompilation
+from core.machine_code.supply import BackgroundCompilation
 ahead, done = BackgroundCompilation(), threading.Event()
 ahead.start(lambda: done.set() if ahead.compiled_count == ahead.total and not ahead.is_busy else None)
 done.wait(120)
@@ -301,14 +301,14 @@ print(ahead.compiled_count, ahead.total)
 @OWN_TREE
 def test_what_is_missing_is_made_ahead_in_another_process(checkout):
     for name in (SMALL, OTHER):
-        (checkout / "core/simulation/machine_code/intermediate_code" / f"{name}.bc").unlink()
+        (checkout / "core/machine_code/intermediate_code" / f"{name}.bc").unlink()
     assert ended(child(checkout, AHEAD)) == "2 2"
     assert ended(child(checkout, UNFIT)) == ""
 
 
 PREFERRED = f"""
 import threading
-from core.simulation.machine_code.supply import BackgroundCompilation
+from core.machine_code.supply import BackgroundCompilation
 ahead, done = BackgroundCompilation(), threading.Event()
 ahead.start(lambda: None if ahead.is_busy else done.set())
 ahead.prioritise({SMALL!r})
@@ -319,9 +319,14 @@ print(*ahead._lines)
 
 @OWN_TREE
 def test_what_a_run_asks_for_is_made_before_what_nobody_asked_for(checkout):
-    missing = ["methods.adams.forget", "methods.adams.take_back", "methods.adams.within_entry", SMALL]
+    missing = [
+        "simulation.methods.adams.forget",
+        "simulation.methods.adams.take_back",
+        "simulation.methods.adams.within_entry",
+        SMALL,
+    ]
     for name in missing:
-        (checkout / "core/simulation/machine_code/intermediate_code" / f"{name}.bc").unlink()
+        (checkout / "core/machine_code/intermediate_code" / f"{name}.bc").unlink()
     made = ended(child(checkout, PREFERRED)).split()
     assert sorted(made) == sorted(missing)
     assert made.index(SMALL) <= 1  # after the one that it was at when it was asked
@@ -330,7 +335,7 @@ def test_what_a_run_asks_for_is_made_before_what_nobody_asked_for(checkout):
 OBJECTS = f"""
 import threading
 from core.codegen import object_code
-from core.simulation.machine_code import making, supply
+from core.machine_code import making, supply
 making.entry_point_names = lambda: [{SMALL!r}]
 making.find_outdated_entries = lambda: []
 quick = supply.load_code({SMALL!r})
@@ -368,10 +373,10 @@ class NothingElse:
 
 sys.meta_path.insert(0, NothingElse())
 from importlib import import_module
-from core.simulation.machine_code import compiler, making
+from core.machine_code import compiler, making
 for name in making.entry_point_names():
     module, _, function = name.rpartition(".")
-    print(getattr(import_module(f"core.simulation.{module}"), function).name)
+    print(getattr(import_module(f"core.{module}"), function).name)
 """
 
 

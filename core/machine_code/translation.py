@@ -16,9 +16,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from core.simulation.machine_code import language
-from core.simulation.machine_code.arrays import ArrayWriter
-from core.simulation.machine_code.value_types import (
+from core.machine_code import language
+from core.machine_code.arrays import ArrayWriter
+from core.machine_code.value_types import (
     BOOL,
     COMPLEX,
     FLOAT,

@@ -6,9 +6,9 @@ import ast
 import contextlib
 from collections.abc import Iterator, Sequence
 
-from core.simulation.machine_code.llvm_writer import IrWriter
-from core.simulation.machine_code.records import Field
-from core.simulation.machine_code.value_types import (
+from core.machine_code.llvm_writer import IrWriter
+from core.machine_code.records import Field
+from core.machine_code.value_types import (
     INT,
     POINTER,
     SCALARS,

@@ -2,8 +2,8 @@
 
 import threading
 
-from core.simulation.machine_code import supply
-from core.simulation.machine_code.entry import Entry
+from core.machine_code import supply
+from core.machine_code.entry import Entry
 
 PLACE = 4096
 PATIENCE = 30.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from core.simulation.machine_code.value_types import (
+from core.machine_code.value_types import (
     BOOL,
     COMPLEX,
     FLOAT,

@@ -1,7 +1,7 @@
 """Constraint forces within bounds: λ in [low, high] such that γ̇ = A λ + c is zero where λ is inside its bounds, not
 positive where λ is at its upper bound, and not negative where it is at its lower bound. These are the optimality
 conditions of minimising ½ λᵀ A λ + cᵀ λ within the bounds (Gauss's principle for rows with friction and stops); γ̇ is
-unique, λ need not be. For vector friction see `core.simulation.equations.friction_disk_forces`.
+unique, λ need not be. For vector friction see `core.constraints.friction_disk_forces`.
 
 `bounded` : block principal pivoting (Júdice and Pires, Computers & Operations Research 21, 1994), one least index at a
 time (Murty) where the number of infeasible rows stops falling, which ends for A + ε I; from there on without ε.
@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.machine_code.language import native, scratch
+import numpy as np
+
+from core.machine_code.language import native, scratch
 
 REGULARISATION = 1e-8
 """Fraction of the mean diagonal of A added to it, which selects among non-unique forces."""
@@ -23,6 +25,9 @@ SWEEPS = 50
 POLISHES = 3
 MOVES = 1e-11
 """A row's acceleration counts as rounding error below this fraction of the sum of the magnitudes of its terms."""
+
+ROUNDING = 2e-15
+"""Fraction of that sum below which an acceleration cannot be computed more accurately."""
 
 
 @native
@@ -58,36 +63,55 @@ def find_regularisation(A: Any, n: int) -> float:
 
 
 @native
+def factorise_inside(A: Any, side: Any, inside: Any, D: Any, n: int) -> int:
+    """List the rows inside their bounds (side 0), and compute the Cholesky factor (m m,) of A + ε I of these rows, with
+    inverse pivots on its diagonal; returns their number m."""
+    m, epsilon = 0, find_regularisation(A, n)
+    added = epsilon if n > 1 else 0.0
+    for i in range(n):
+        if side[i] == 0.0:
+            inside[m] = i
+            m += 1
+    for j in range(m):
+        q = int(inside[j])
+        square = A[q * n + q] + added if A[q * n + q] != 0.0 else 1.0  # 0: no force moves it
+        for k in range(j):
+            square -= D[j * m + k] ** 2
+        pivot = 1.0 / np.sqrt(max(square, epsilon))
+        D[j * m + j] = pivot
+        for i in range(j + 1, m):
+            total = A[int(inside[i]) * n + q]
+            for k in range(j):
+                total -= D[i * m + k] * D[j * m + k]
+            D[i * m + j] = total * pivot
+    return m
+
+
+@native
 def refine_forces(A: Any, g: Any, lam: Any, side: Any, n: int) -> None:
     """Refine the forces λ of rows inside their bounds (side 0) by one Newton step toward γ̇ = 0, given the present γ̇
     in g."""
-    if n == 1:
-        lam[0] -= g[0] / A[0] if side[0] == 0.0 and A[0] != 0.0 else 0.0
-        return
-    m = 0
-    for i in range(n):
-        if side[i] == 0.0:
-            m += 1
-    if m == 0:
-        return
-    D, x, row, epsilon = scratch(m * m), scratch(m), 0, find_regularisation(A, n)
-    for i in range(n):
-        if side[i] == 0.0:
-            column = 0
-            for j in range(n):
-                if side[j] == 0.0:
-                    D[row * m + column] = A[i * n + j] + (epsilon if i == j else 0.0)
-                    column += 1
-            x[row] = -g[i]
-            if A[i * n + i] == 0.0:  # no force moves it
-                D[row * m + row], x[row] = 1.0, 0.0
-            row += 1
-    solve_by_elimination(D, x, m)
-    row = 0
-    for i in range(n):
-        if side[i] == 0.0:
-            lam[i] += x[row]
-            row += 1
+    inside, D = scratch(n), scratch(n * n)
+    m = factorise_inside(A, side, inside, D, n)
+    refine_with_factor(A, g, lam, inside, D, m, n)
+
+
+@native
+def refine_with_factor(A: Any, g: Any, lam: Any, inside: Any, D: Any, m: int, n: int) -> None:
+    """Take the step of `refine_forces` with the m rows and the factor D that `factorise_inside` gives."""
+    x = scratch(m)
+    for j in range(m):
+        q = int(inside[j])
+        total = -g[q] if A[q * n + q] != 0.0 else 0.0
+        for k in range(j):
+            total -= D[j * m + k] * x[k]
+        x[j] = total * D[j * m + j]
+    for j in range(m - 1, -1, -1):
+        total = x[j]
+        for k in range(j + 1, m):
+            total -= D[k * m + j] * x[k]
+        x[j] = total * D[j * m + j]
+        lam[int(inside[j])] += x[j]
 
 
 @native
@@ -131,9 +155,22 @@ def solve_at_active_bounds(
     for i in range(n):
         lam[i] = high[i] if side[i] > 0.0 else low[i] if side[i] < 0.0 else 0.0
     compute_row_accelerations(A, c, lam, g, n)
-    for _ in range(1 + refinements):
-        refine_forces(A, g, lam, side, n)
+    inside, D = scratch(n), scratch(n * n)
+    m = factorise_inside(A, side, inside, D, n)
+    for _ in range(1 + refinements if m > 0 else 0):
+        refine_with_factor(A, g, lam, inside, D, m, n)
         compute_row_accelerations(A, c, lam, g, n)
+        if is_at_rounding(A, c, lam, side, g, n):
+            return
+
+
+@native
+def is_at_rounding(A: Any, c: Any, lam: Any, side: Any, g: Any, n: int) -> Any:
+    """Return True if γ̇ of all rows inside their bounds is rounding error, which no refinement reduces."""
+    for i in range(n):
+        if side[i] == 0.0 and not abs(g[i]) <= ROUNDING * acceleration_scale(A, c, lam, i, n):
+            return False
+    return True
 
 
 @native
@@ -188,9 +225,15 @@ def solve_by_pivoting(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, 
 def solve_within_bounds(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, n: int) -> Any:
     """Compute λ within bounds, the bound at which each row is (−1, 0, 1) and γ̇; A (n n,) is stored row by row. Returns
     False if the iteration limit was reached."""
-    chosen = scratch(n)
     for i in range(n):
         side[i] = 0.0
+    return solve_from_active_bounds(A, c, low, high, lam, side, g, n)
+
+
+@native
+def solve_from_active_bounds(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, n: int) -> Any:
+    """Compute those of `solve_within_bounds`, beginning with the given sides."""
+    chosen = scratch(n)
     well = solve_by_pivoting(A, c, low, high, lam, side, g, False, n)
     for i in range(n):
         chosen[i] = side[i]
