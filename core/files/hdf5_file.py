@@ -18,6 +18,7 @@ import io
 import os
 import struct
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,11 +35,36 @@ VERSION = 3
 _MASK = 0xFFFFFFFF
 
 
+def import_hdf5() -> Any:
+    """Return the module `h5py`, imported completely before the program can end.
+
+    While it is imported, h5py gives HDF5 functions of Python, and then asks `atexit` to take them back. If the program
+    ended between the two, in a daemon thread, HDF5's own end would call Python after Python's, and crash. So the
+    import is done in a thread that the end of the program waits for before it calls what `atexit` holds.
+    """
+    if "h5py" not in sys.modules and threading.current_thread() is not threading.main_thread():
+        thread = threading.Thread(target=_import_unless_ending, name="kinetostat-hdf5", daemon=False)
+        with contextlib.suppress(RuntimeError):  # of Python 3.12 and later, where the program ends
+            thread.start()
+            thread.join()
+        if not threading.main_thread().is_alive():
+            raise SystemExit
+    import h5py
+
+    return h5py
+
+
+def _import_unless_ending() -> None:
+    """Import h5py if the main thread is alive: then the end of the program waits for this thread."""
+    if threading.main_thread().is_alive():
+        with contextlib.suppress(ImportError):  # raised again where it is needed
+            import h5py  # noqa: F401
+
+
 @contextlib.contextmanager
 def open_unfinished(path: str) -> Iterator[Any]:
     """Open the file as an `h5py.File`. Raises OSError if it cannot be read."""
-    import h5py
-
+    h5py = import_hdf5()
     with _RepairedFile(path) as content:
         content.replace_superblock()
         with h5py.File(content, "r") as file:
@@ -124,7 +150,7 @@ def open_hdf5(path: str, *, unfinished: bool = True) -> Iterator[Any]:
 
     Raises FileError where it is damaged so that HDF5 does not come to an end, OSError where it cannot be read.
     """
-    import h5py
+    h5py = import_hdf5()
 
     if not is_intact(path):
         check_readable(path)
@@ -164,7 +190,7 @@ def check_readable(path: str) -> None:
 def find_stored_data(file: Any, name: str, size: int) -> Any:
     """Return the data set of this name in an open HDF5 file of `size` bytes. Raises ValueError if its data are in
     another file (links and virtual data sets are not followed), or are larger than the file can contain."""
-    import h5py
+    h5py = import_hdf5()
 
     if not isinstance(file.get(name, getlink=True), h5py.HardLink):
         raise ValueError(f"'{name}' is a link")
@@ -178,8 +204,7 @@ def find_stored_data(file: Any, name: str, size: int) -> Any:
 
 def is_stored_in_this_file(data: Any) -> bool:
     """Return True if the data of an HDF5 object are stored in this file."""
-    import h5py
-
+    h5py = import_hdf5()
     return isinstance(data, h5py.Dataset) and not data.is_virtual and not data.external
 
 
@@ -191,8 +216,7 @@ AT_ONCE = 8 << 20
 
 def main(path: str) -> int:
     """Read through the file at `path` and return the exit code."""
-    import h5py
-
+    h5py = import_hdf5()
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import FileError, KinetostatError
-from core.files.hdf5_file import find_stored_data, open_hdf5
+from core.files.hdf5_file import find_stored_data, import_hdf5, open_hdf5
 from core.files.sealed_file import with_checksums
 from core.studies.declaration import Declaration, describe_differences, read_declaration
 from core.studies.sample_rows import WORDS, Column, Rows
@@ -368,7 +368,7 @@ def _table_from_header(header: dict[str, Any]) -> RowTable:
 
 
 def _to_hdf5(table: RowTable) -> bytes:
-    import h5py
+    h5py = import_hdf5()
 
     memory = io.BytesIO()
     with h5py.File(memory, "w") as file:

@@ -164,14 +164,14 @@ class Hands:
                 path = self.luck.choice([each.path for each in examples() if each.name in SMALL])
                 self.note(f"open {path.name}")
                 self.window.files.open(path)
-                pump(lambda: not self.window.files.opening.busy, 20.0)
+                pump(lambda: not self.window.files.opening.is_busy, 20.0)
             case 1:
                 path = self.folder / "files" / "own.kst"
                 name = self.luck.choice(SMALL[:4])
                 shutil.copy(next(each.path for each in examples() if each.name == name), path)
                 self.note(f"open a copy {path.name}")
                 self.window.files.open(path)
-                pump(lambda: not self.window.files.opening.busy, 20.0)
+                pump(lambda: not self.window.files.opening.is_busy, 20.0)
             case _:
                 verb = self.luck.choice(("file.save", "file.save_as", "file.new", "file.reload", "runs.save"))
                 self.note(f"command {verb}")
@@ -179,7 +179,7 @@ class Hands:
 
     def simulate(self) -> None:
         """A short simulation, left alone, stopped, or looked at."""
-        self.window.simulation.choose(duration=self.luck.choice((0.05, 0.3, 1.0)))
+        self.window.simulation.change_settings(duration=self.luck.choice((0.05, 0.3, 1.0)))
         verb = self.luck.choice(
             (
                 "simulation.run",
@@ -239,7 +239,7 @@ class Hands:
         """Any part of the window, of a panel that is brought to the front before."""
         panel = self.luck.choice(list(self.window.docks.panels))
         self.note(f"panel {panel}")
-        self.window.docks.show(panel)
+        self.window.docks.show_panel(panel)
         pause(0.01)
         self.use(self.window.docks.panels[panel])
 

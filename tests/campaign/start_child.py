@@ -1,7 +1,7 @@
 """The window as it is started, with work at once: an example, a run, plots, a moving slider, a function, an edit.
 
-`python -m tests.campaign.start_child EXAMPLE SEED` ends with 0 and prints what was imported or made where it must not
-be. A crash is printed by faulthandler.
+`python -m tests.campaign.start_child EXAMPLE SEED ENDING` closes the window after one of `ENDINGS`, ends with 0, and
+prints what was imported or made where it must not be. A crash is printed by faulthandler.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 QT = ("PySide6", "shiboken6", "pyqtgraph", "app")
 """Packages whose modules make types of Qt."""
 LIFE = (3000, 7000)
-"""ms from the first picture to the end."""
+"""ms from the first picture to the end of a start that ends after its work."""
+SHORT = (0, 600)
+"""ms from the event that a start ends with to its end."""
+ENDINGS = ("after work", "first picture", "run begins", "compiling")
+"""The event that the window is closed after."""
 
 
 class Watch:
@@ -65,13 +69,41 @@ def work(window: Window, luck: random.Random) -> None:
         QTimer.singleShot(luck.randrange(1500), lambda action=action: window.guard.call(action))
 
 
-def main(example: str, seed: int) -> int:
+def close_after(window: Window, ending: str, luck: random.Random) -> None:
+    """Close the window, and end the program with it, after an event."""
+    from PySide6.QtCore import QTimer
+
+    from core.codegen import background
+
+    def end() -> None:
+        from PySide6.QtCore import QCoreApplication
+
+        if luck.random() < 0.5:
+            window.dispose()
+        QCoreApplication.exit(0)
+
+    def end_while_compiling() -> None:
+        QTimer.singleShot(*((luck.randint(*SHORT), end) if background.is_busy() else (5, end_while_compiling)))
+
+    if ending == "first picture":
+        QTimer.singleShot(luck.randint(*SHORT), end)
+        return
+    work(window, luck)
+    if ending == "run begins":
+        QTimer.singleShot(1, lambda: window.guard.call(lambda: window.run_command("simulation.run")))
+        QTimer.singleShot(luck.randint(*SHORT), end)
+    elif ending == "compiling":
+        QTimer.singleShot(0, end_while_compiling)
+        QTimer.singleShot(LIFE[1], end)
+    else:
+        QTimer.singleShot(luck.randint(*LIFE), end)
+
+
+def main(example: str, seed: int, ending: str) -> int:
     """Start the window as the program does; gives what the program gives, 1 where the watch found something."""
     faulthandler.enable()
     watch, luck = Watch(), random.Random(seed)
     sys.meta_path.insert(0, watch)  # type: ignore[arg-type]
-    from PySide6.QtCore import QCoreApplication, QTimer
-
     from app.window import start
     from resources import EXAMPLES
 
@@ -79,8 +111,7 @@ def main(example: str, seed: int) -> int:
 
     def begun(window: Window) -> None:
         begin_services(window)
-        work(window, luck)
-        QTimer.singleShot(luck.randint(*LIFE), lambda: (window.dispose(), QCoreApplication.exit(0)))
+        close_after(window, ending, luck)
 
     start.start_deferred_services = begun
     code = start.run_program(str(Path(EXAMPLES, f"{example}.kst")), sys.argv[:1])
@@ -90,4 +121,4 @@ def main(example: str, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], int(sys.argv[2])))
+    sys.exit(main(sys.argv[1], int(sys.argv[2]), sys.argv[3]))

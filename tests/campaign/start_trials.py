@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.campaign.start_child import ENDINGS
 from tests.campaign.trials import Unexpected
 from tests.campaign.worker import ROOT
 
@@ -17,7 +18,8 @@ CRASH = "Current thread"
 
 
 class StartTrials:
-    """Starts the window, as a user with settings of nobody and caches of the tests."""
+    """Starts the window, as a user with settings of nobody, and caches of the tests or, where it ends while compiling,
+    none."""
 
     patience = 240.0
     long = 60.0
@@ -28,8 +30,11 @@ class StartTrials:
     def trial(self, luck: random.Random, folder: Path) -> str:
         """One start."""
         example = luck.choice(EXAMPLES)
-        command = [sys.executable, "-m", "tests.campaign.start_child", example, str(luck.randrange(1 << 30))]
+        seed, ending = str(luck.randrange(1 << 30)), luck.choice(ENDINGS)
+        command = [sys.executable, "-m", "tests.campaign.start_child", example, seed, ending]
         own = {name: str(folder / name.lower()) for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
+        if ending == "compiling":
+            own["KINETOSTAT_CACHE"] = str(folder / "code")
         done = subprocess.run(
             command, cwd=ROOT, capture_output=True, env={**os.environ, **own}, timeout=0.7 * self.patience
         )
@@ -42,7 +47,7 @@ class StartTrials:
             raise Unexpected(f"The window ends with {done.returncode}: {first[:250]}")
         if words:
             raise Unexpected(f"Written to the terminal: {words[:250]}")
-        return f"{example}: ended"
+        return f"{example}: ended, {ending}"
 
     def close(self) -> None:
         """Nothing is open."""

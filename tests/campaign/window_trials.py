@@ -112,13 +112,13 @@ class WindowTrials:
 
         window = self.bench.window
         window.interactive.stop()
-        window.viewport.gestures.cancel()
-        window.run("simulation.stop")
-        pump(lambda: not window.files.opening.busy and not window.simulation.running, 30.0)
+        window.viewport.gestures.cancel_gesture()
+        window.run_command("simulation.stop")
+        pump(lambda: not window.files.opening.is_busy and not window.simulation.is_running, 30.0)
         settle()
         if window.focusWidget() is not None:  # what was typed and not entered yet is an edit, too
             window.focusWidget().clearFocus()
-        window.session.cancel()
+        window.session.cancel_preview()
 
     def _there_and_back(self) -> None:
         """Undo leads to the model that was opened, redo to the last one."""

@@ -14,6 +14,7 @@ from core.errors import suggest_names
 from core.files.mjcf.defaults import ACTUATORS, ORIENTATIONS
 from core.files.mjcf.mjcf_words import KEYWORDS, LEFT_OUT, VOCABULARY
 from core.files.mjcf.schema_needs import check_required_content, parent_name
+from core.files.mjcf.unread import report_unread
 from core.files.vocabulary import report_elements_with_text, report_missing_attributes, report_unknown_words
 from core.files.xml_source import Tag, XmlReader, local_name
 from core.model.validation.findings import Severity
@@ -41,6 +42,7 @@ def check_vocabulary(reader: XmlReader, root: Tag) -> None:
     check_required_content(reader, root)
     _check_rotations(reader, root)
     _report_left_out(reader, root)
+    report_unread(reader, root)
 
 
 def check_free_joints(reader: XmlReader, root: Tag) -> None:
@@ -183,6 +185,9 @@ class LeftOutElements:
         for section in root:
             if (word := words.get(local_name(section))) is not None:
                 self.add(word, section, sum(1 for child in section if local_name(child)))
+        if "plugins" not in self.counts:
+            for tag in root.iter("plugin"):
+                self.add("plugins", tag)
 
     def report_findings(self) -> None:
         """Report the findings."""

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from core.errors import FileError
 from core.files import dumps
 from core.files.formats import reload_model
-from core.files.hdf5_file import SIGNATURE, find_stored_data, open_hdf5
+from core.files.hdf5_file import SIGNATURE, find_stored_data, import_hdf5, open_hdf5
 from core.files.regular_file import MODEL, RUN, read_beginning, read_status
 from core.files.sealed_file import append_checksums
 from core.files.source import write_atomically
@@ -207,7 +207,7 @@ class RunFile:
             return
 
     def _create_file(self, arrays: dict[str, Any]) -> None:
-        import h5py
+        h5py = import_hdf5()
 
         try:
             Path(self.path).unlink(missing_ok=True)  # it may be mapped, and must stay as it is then
@@ -232,7 +232,7 @@ class RunFile:
 
     def finish(self, run: Run) -> None:
         """Write the run's statistics and close the file."""
-        import h5py
+        h5py = import_hdf5()
 
         try:
             self.file.close()
@@ -250,7 +250,7 @@ class RunFile:
 
     def _join_pieces(self) -> None:
         """Join the pieces of each array. Raises FileError and then leaves the file unchanged."""
-        import h5py
+        h5py = import_hdf5()
 
         def write(stream: BinaryIO) -> None:
             with h5py.File(self.path, "r") as pieces, h5py.File(stream, "w", libver="v110") as file:
@@ -282,7 +282,7 @@ def encode_words(values: Any) -> Any:
 
 def write_events(file: Any, run: Run) -> None:
     """Write the run's events (time in s, joint, what) for other programs."""
-    import h5py
+    h5py = import_hdf5()
 
     if not run.modes.size:
         return
@@ -381,7 +381,7 @@ def save(run: Run, path: str, channels: Sequence[str], progress: Callable[[float
     arrays |= {channel_path(name): run[name] for name in channels}
 
     def write(stream: BinaryIO) -> None:
-        import h5py
+        h5py = import_hdf5()
 
         with h5py.File(stream, "w", libver="v110") as file:
             write_description(file, run.mech, run.settings)

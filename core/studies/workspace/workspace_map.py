@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from core.errors import FileError, ModelError
+from core.files.hdf5_file import import_hdf5
 from core.files.sealed_file import with_checksums
 from core.files.source import write_atomically
 from core.later import dataclass
@@ -112,7 +113,7 @@ def _escape_xml(text: str) -> str:
 
 
 def _to_hdf5(workspace_map: Any) -> bytes:
-    import h5py
+    h5py = import_hdf5()
 
     memory = io.BytesIO()
     with h5py.File(memory, "w") as file:
