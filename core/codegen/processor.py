@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import platform
 from functools import cache
-
-import llvmlite.binding as llvm
+from typing import Any
 
 WITH_FEATURE = ("x86_64", "amd64", "i386", "i686")
 """Architectures on which only processors with the feature `fma` have a fused multiply–add; elsewhere all have it."""
@@ -14,7 +13,7 @@ WITH_FEATURE = ("x86_64", "amd64", "i386", "i686")
 @cache
 def processor_features() -> str:
     """Return the features of this processor as LLVM takes them."""
-    return str(llvm.get_host_cpu_features().flatten())
+    return str(_llvm().get_host_cpu_features().flatten())
 
 
 @cache
@@ -25,5 +24,13 @@ def has_fused_multiply_add() -> bool:
 
 def processor_identification() -> str:
     """Return the identification of the target that object code is valid for: LLVM version, processor, features."""
+    llvm = _llvm()
     version = ".".join(map(str, llvm.llvm_version_info))
     return f"{version} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {processor_features()}"
+
+
+def _llvm() -> Any:
+    """Return LLVM's functions, imported on first use: a first picture compiles nothing."""
+    import llvmlite.binding
+
+    return llvmlite.binding

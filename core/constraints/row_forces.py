@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from core.constraints.bearing_friction import (
     joint_rows_under_load,
     require_unique_bearing_loads,
 )
-from core.constraints.compiled_forces import compiled_row_forces
 from core.constraints.elastic_stops import find_compressed_stops, has_elastic_stop, pressed_stop_springs
 from core.constraints.joint_modes import NOWHERE, JointRowTable, build_joint_row_table
 from core.constraints.joint_rows import JointRows, cut_row_index, evaluate_joint_rows, row_biases, tree_inverse_inertias
@@ -35,6 +34,9 @@ from core.numerics.fixed_points import slope_spectral_radius
 from core.numerics.rank import null_space
 from core.numerics.tolerances import AT_REST_SPEED, DEAD_FRACTION, TOUCH_TOLERANCE
 from core.programs.compiled import CompiledModel
+
+if TYPE_CHECKING:
+    from core.constraints.compiled_forces import CompiledRowForces
 
 Array = NDArray[np.float64]
 
@@ -62,7 +64,7 @@ def acting_forces(
     motor commands, which are cut off at effort limits and withheld at speed limits (`core.constraints.motor_limits`)"""
     if not motors and not may_act(compiled, q, v, p):
         return None
-    quick = None if motors or p is not None else compiled_row_forces(compiled)
+    quick = None if motors or p is not None else _compiled_forces(compiled)
     return _row_forces_at_each_state(
         compiled,
         partial(_acting_forces_at, motors=motors),
@@ -83,9 +85,16 @@ def resisting_forces(
     if not (may_act(compiled, q, v, p) if which is None else which.any()):
         return None
     function = _resisting_forces_at if bearings else _resisting_forces_of_rows
-    quick = None if p is not None else compiled_row_forces(compiled)
+    quick = None if p is not None else _compiled_forces(compiled)
     forces = None if quick is None else quick.resisting
     return _row_forces_at_each_state(compiled, function, (q, v, a), p, t, x, which, forces).joint
+
+
+def _compiled_forces(compiled: CompiledModel) -> CompiledRowForces | None:
+    """Return the compiled forces of a machine; imported here, since LLVM is not needed for a first picture."""
+    from core.constraints.compiled_forces import compiled_row_forces
+
+    return compiled_row_forces(compiled)
 
 
 def elastic_stop_energy(compiled: CompiledModel, q: Any, p: Values) -> Array | float:

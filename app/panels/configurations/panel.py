@@ -54,19 +54,7 @@ class ConfigurationsPanel(QWidget):
         self.list = ConfigurationList(self.listed, settings)
         self.list.taken.connect(self._take)
         self.form = PoseForm(self.listed, settings, self._say)
-        row = QHBoxLayout()
-        row.setContentsMargins(8, 6, 8, 4)
-        row.addWidget(Label("Frame"))
-        row.addWidget(self.frames, 1)
-        row.addWidget(self.ghosts)
-        row.addWidget(self.take_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(row)
-        column.addWidget(self.form)
-        column.addWidget(self.note)
-        column.addWidget(self.list, 1)
+        self._lay_out()
         self._soon = QTimer(self, singleShot=True, interval=UPDATE_PAUSE)
         self._soon.timeout.connect(self._update)
         self._seen = QTimer(self, singleShot=True, interval=0)
@@ -86,6 +74,25 @@ class ConfigurationsPanel(QWidget):
         )
         self._fill_frames()
         self._on_options_changed()
+
+    def _lay_out(self) -> None:
+        """Arrange the controls, the pose, the note and the list from top to bottom."""
+        row = QHBoxLayout()
+        row.setContentsMargins(8, 6, 8, 4)
+        row.addWidget(Label("Frame"))
+        row.addWidget(self.frames, 1)
+        below = QHBoxLayout()
+        below.setContentsMargins(8, 0, 8, 4)
+        below.addWidget(self.ghosts, 1)
+        below.addWidget(self.take_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addLayout(below)
+        column.addWidget(self.form)
+        column.addWidget(self.note)
+        column.addWidget(self.list, 1)
 
     def close(self) -> None:
         """Disconnect from all signals."""
@@ -217,11 +224,10 @@ def describe_list(frame: str, found: InverseKinematics) -> tuple[str, str]:
     noun = "configuration" if count == 1 else "configurations"
     limits = "" if within == count else f", {within} within the joint limits"
     if found.complete == "all":
-        words = f"All {count} {noun}{limits}. {_sentence(found.form)}"
+        words = f"{'The only' if count == 1 else f'All {count}'} {noun}{limits}. {_sentence(found.form)}"
     else:
-        words = (
-            f"At least these {count} {noun} with {frame} here{limits}; there may be others. ({_sentence(found.form)})"
-        )
+        these = "this" if count == 1 else f"these {count}"
+        words = f"At least {these} {noun} with {frame} here{limits}; there may be others. ({_sentence(found.form)})"
     if found.continuum is not None:
         joints = " and ".join(found.continuum.joints)
         pose = "Singular pose: " if any(each.singularity for each in found.solutions) else ""

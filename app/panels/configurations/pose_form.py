@@ -62,7 +62,9 @@ class PoseForm(QWidget):
             button.setAutoRepeatDelay(REPEAT_DELAY)
             button.setAutoRepeatInterval(REPEAT_EVERY)
             verb = "Move along" if k < 3 else "Turn about"
-            button.setToolTip(f"{verb} {'−' if sign < 0 else '+'}{'xyz'[k % 3]} by one step; hold to repeat")
+            button.setToolTip(
+                escape_tip(f"{verb} {'−' if sign < 0 else '+'}{'xyz'[k % 3]} by one step; hold to repeat")
+            )
             button.setAccessibleName(f"{verb} {'minus' if sign < 0 else 'plus'} {'xyz'[k % 3]}")
             button.clicked.connect(partial(self._on_step, k, float(sign)))
             button.released.connect(partial(self._on_released, button))

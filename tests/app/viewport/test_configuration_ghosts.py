@@ -34,7 +34,9 @@ def free_place_of_a_ghost(bench, listed):
             x, y = scene.project(X[:3, 3])
             pointer = view.to_pointer(QPoint(round(x / ratio), round(y / ratio)).toPointF())
             if scene.pick(pointer.x, pointer.y) is None and view.configurations.ghost_under(pointer) == k:
-                return round(x / ratio), round(y / ratio), k
+                bench.move(round(x / ratio), round(y / ratio))
+                if listed.pointed == k:  # else a handle is in front
+                    return round(x / ratio), round(y / ratio), k
     raise AssertionError("no ghost is seen beside the machine")
 
 

@@ -69,7 +69,7 @@ def states(mech: Mechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def general(monkeypatch: pytest.MonkeyPatch, function: Any, *arguments: Any) -> Any:
     """What a function gives without machine code for rows."""
     with monkeypatch.context() as patch:
-        patch.setattr(row_forces, "compiled_row_forces", lambda compiled: None)
+        patch.setattr(row_forces, "_compiled_forces", lambda compiled: None)
         return function(*arguments)
 
 

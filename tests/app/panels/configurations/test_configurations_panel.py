@@ -1,10 +1,11 @@
 """The Configurations panel: it lists what the kernel finds, rows are taken, the frame moves by numbers and steps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from app.document.arm_configurations import arm_configurations_of
 from app.document.frame_moves import jogged_pose, pose_from_numbers, pose_numbers
 from app.document.session import Session
 from app.panels.configurations.panel import ConfigurationsPanel, describe_list
@@ -207,13 +208,14 @@ def test_a_machine_without_an_arm_is_told_in_words(qtbot, settings):
 
 
 def test_how_complete_a_list_is_stands_in_the_words():
-    session = open_arm("panda")
-    found = arm_configurations_of(session)
+    session = open_arm("puma560")
     frame = tool_frame(session.model)
-    mech = session.mech
-    words, _ = describe_list(
-        frame, mech.inverse_kinematics(mech.frame(session.q, frame), frame, q=session.q, all=False)
-    )
-    assert words.startswith("At least these")
+    found = session.mech.inverse_kinematics(session.mech.frame(session.q, frame), frame, q=session.q)
+    count = len(found.solutions)
+    assert describe_list(frame, found)[0].startswith(f"All {count} configurations")
+    some = replace(found, complete="at least these", form="numeric")
+    words = describe_list(frame, some)[0]
+    assert words.startswith(f"At least these {count} configurations")
     assert "Numeric" in words
-    found.close()
+    one = replace(some, solutions=some.solutions[:1])
+    assert describe_list(frame, one)[0].startswith("At least this configuration")
