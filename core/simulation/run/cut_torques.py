@@ -17,7 +17,6 @@ from core.model import Force, Joint
 from core.model.edits import edits
 from core.model.joints import effective_motor_limit
 from core.model.signals import component_name
-from core.simulation.equations.joint_forces import check_formula
 
 SUFFIX = ".tau"
 """Suffix of the name of the force element that acts in place of a joint force."""
@@ -57,6 +56,8 @@ def _force_element(mech: Mechanism, name: str, speed: str, value: Any) -> Force:
             remedy=f"Name one of {known}." if known else "Set its field “cut” to no, or use a force element.",
         )
     if isinstance(value, str):
+        from core.simulation.equations.joint_forces import check_formula  # brings LLVM
+
         check_formula(mech, speed, value)
         text = f"({value})"
     else:

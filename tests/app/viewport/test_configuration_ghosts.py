@@ -30,8 +30,9 @@ def free_place_of_a_ghost(bench, listed):
     for k, each in enumerate(listed.solutions):
         if k == listed.present:
             continue
-        for X in np.asarray(mech.poses(each.q)):
-            x, y = scene.project(X[:3, 3])
+        origins = np.asarray(mech.poses(each.q))[:, :3, 3]
+        for point in (*origins, *(0.5 * (origins[1:] + origins[:-1])), *(0.7 * origins[1:] + 0.3 * origins[:-1])):
+            x, y = scene.project(point)
             pointer = view.to_pointer(QPoint(round(x / ratio), round(y / ratio)).toPointF())
             if scene.pick(pointer.x, pointer.y) is None and view.configurations.ghost_under(pointer) == k:
                 bench.move(round(x / ratio), round(y / ratio))
