@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.document.session import Session
-from core.analysis.arms.inverse_kinematics_call import find_solutions
 from core.analysis.inverse_kinematics import move_frame_to_target
 from core.errors import KinetostatError
 from core.later import dataclass
@@ -71,6 +70,8 @@ def find_frame_move(session: Session, frame: str, target: Array) -> FrameMove:
         if session.locked_bodies:
             locked = ", ".join(sorted(session.locked_bodies))
             return FrameMove(None, f"{frame} cannot be there while {locked} is locked.")
+        from core.analysis.arms.inverse_kinematics_call import find_solutions  # brings LLVM
+
         found = find_solutions(mech, target, frame, q=q, p=p, t=t, all=False)
     except KinetostatError as error:
         return FrameMove(None, str(error))
