@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from core.analysis.tool_frame import tool_frame
 from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model import Model
+from core.model.edits import edits
 from core.model.motions import Motion, Segment, StoredPose, Target
 from core.motions.joint_bounds import read_joint_bounds
 from core.motions.laws import LAWS, TimeLaw, rest
@@ -35,13 +37,18 @@ SAME = 1e-9
 """Difference of positions (rad, m) below which a segment does not move."""
 
 
-def plan(mech: Mechanism | Model, motion: Motion | str, q0: Any = None) -> Trajectory:
+def plan(
+    mech: Mechanism | Model, motion: Motion | str, q0: Any = None, *, p: Mapping[str, float] | None = None
+) -> Trajectory:
     """Plan a motion: paths between its poses and targets, timed within the limits of joints and tool.
 
-    motion : a `Motion`, or the name of one of the model; q0 : (nq,) where it begins, instead of its start. Each segment
-    goes from rest to rest. Raises ModelError naming the segment that is not possible, and why.
+    motion : a `Motion`, or the name of one of the model; q0 : (nq,) where it begins, instead of its start; p : values
+    of parameters by name, instead of the model's. Each segment goes from rest to rest. Raises ModelError naming the
+    segment that is not possible, and why.
     """
     machine = mech if isinstance(mech, Mechanism) else Mechanism(mech)
+    if p:
+        machine = machine.updated(_with_parameter_values(machine.model, p))
     return _Planner(machine, find_motion(machine.model, motion)).plan(q0)
 
 
@@ -51,6 +58,22 @@ def find_motion(model: Model, motion: Motion | str) -> Motion:
         return motion
     found: Motion = model.find("motions", motion)
     return found
+
+
+def _with_parameter_values(model: Model, p: Mapping[str, float]) -> Model:
+    """Return a model whose parameters have the given values. Raises ModelError for those of sub-assemblies."""
+    now, wanted = model.values(), model.values(p)
+    own = {parameter.name for parameter in model.parameters}
+    for name in p:
+        if wanted[name] != now[name]:
+            if name not in own:
+                raise ModelError(
+                    f"Motions cannot be planned with another value of '{name}', which belongs to a sub-assembly.",
+                    where="p",
+                    remedy="Change it in the document.",
+                )
+            model = edits.change(model, "parameters", name, value=float(wanted[name]))
+    return model
 
 
 class _Planner:
@@ -83,6 +106,12 @@ class _Planner:
             raise ModelError(f"q0 has shape {q.shape}.", where="q0", remedy=f"Give {self.mech.nq} coordinates.")
         if q0 is None and self.motion.start:
             q = self.place_position(self.motion.start, q, f"motion '{self.motion.name}', start")
+        if not self.motion.segments:
+            raise ModelError(
+                "The motion has no segments.",
+                where=f"motion '{self.motion.name}'",
+                remedy="Add one that leads to a pose or target.",
+            )
         first, pieces, start = q, [], 0.0
         for number, segment in enumerate(self.motion.segments, start=1):
             where = f"motion '{self.motion.name}', segment {number}"
@@ -204,7 +233,7 @@ class _Planner:
         stretch = self._needed_stretch(path, law)
         shortest = law.duration * (stretch if stretch > 1.0 + 1e-12 else 1.0)
         if wanted is None:
-            return law if shortest == law.duration else _stretched(segment.law, limits, shortest)
+            return law if shortest == law.duration else _build_law(segment.law, limits, shortest)
         if wanted < shortest * (1.0 - 1e-9):
             raise ModelError(
                 f"The segment takes at least {shortest:.6g} s within the limits of joints and tool, {wanted:g} s are "
@@ -212,7 +241,7 @@ class _Planner:
                 where=f"{where}, duration",
                 remedy="Give a longer duration, or higher limits.",
             )
-        return _stretched(segment.law, limits, max(wanted, shortest))
+        return _build_law(segment.law, limits, max(wanted, shortest))
 
     def _path_limits(self, path: Path, rate: Array) -> dict[str, float]:
         """Return limits of the parameter's speed, acceleration, deceleration and jerk along a path with rates (N, nv),
@@ -255,13 +284,13 @@ class _Planner:
             s, speed, acceleration = law.at(t)
             moving = path.at(np.clip(s, 0.0, 1.0))
             v = np.abs(moving.rate * speed[:, None])
-            a = np.abs(moving.rate * acceleration[:, None] + moving.change * (speed**2)[:, None])
-            slowest = np.minimum(self.bounds.acceleration, self.bounds.deceleration)
-            # a joint that slows down has acceleration against its speed
-            slowing = (moving.rate * acceleration[:, None] + moving.change * (speed**2)[:, None]) * moving.rate < 0.0
-            bound = np.where(slowing, self.bounds.deceleration, self.bounds.acceleration)
-            bound = np.where(v < 1e-9 * self.bounds.velocity, slowest, bound)
-            shares = np.maximum(np.max(v / self.bounds.velocity, axis=1), np.sqrt(np.max(a / bound, axis=1)))
+            a = moving.rate * acceleration[:, None] + moving.change * (speed**2)[:, None]
+            is_braking = a * moving.rate < 0.0
+            bound = np.where(is_braking, self.bounds.deceleration, self.bounds.acceleration)
+            # at rest, where nothing tells speeding up from braking, both bounds hold
+            stricter = np.minimum(self.bounds.acceleration, self.bounds.deceleration)
+            bound = np.where(v < 1e-9 * np.max(v), stricter, bound)
+            shares = np.maximum(np.max(v / self.bounds.velocity, axis=1), np.sqrt(np.max(np.abs(a) / bound, axis=1)))
             tool = speed * max(path.tool_length / self.tool_speed, path.tool_angle / self.tool_turning)
             shares = np.maximum(shares, np.abs(tool))
             need = max(need, float(np.max(shares)))
@@ -286,7 +315,3 @@ def _build_law(name: str, limits: dict[str, float], duration: float | None = Non
         return LAWS[name](0.0, 1.0, **{key: value for key, value in given.items() if math.isfinite(value)})
     used = dict(limits) if name == "s-curve" else {key: value for key, value in limits.items() if key != "jerk"}
     return LAWS[name](0.0, 1.0, **used, duration=duration)
-
-
-def _stretched(name: str, limits: dict[str, float], duration: float) -> TimeLaw:
-    return _build_law(name, limits, duration)

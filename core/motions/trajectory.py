@@ -62,7 +62,7 @@ class Trajectory:
         self, mech: Mechanism, name: str, frame: str, q0: Array, pieces: tuple[Piece, ...], bounds: JointBounds
     ):
         self.mech, self.name, self.frame, self.q0, self.pieces, self.bounds = mech, name, frame, q0, pieces, bounds
-        self.duration = pieces[-1].start + pieces[-1].law.duration if pieces else 0.0
+        self.duration = pieces[-1].start + pieces[-1].law.duration
 
     def __repr__(self) -> str:
         """Return name, duration and number of segments."""

@@ -10,6 +10,8 @@ import kinetostat as ks
 from core.errors import FileError, ModelError
 from core.files.named import load
 from core.functions import Context, call
+from core.model.edits import edits
+from core.model.motions import LAW_NAMES
 from core.motions import laws
 from core.motions.plan import plan
 
@@ -223,8 +225,6 @@ def test_documents_keep_poses_targets_and_motions(arm):
     model = replace(arm, motions=[motion])
     again = ks.loads(ks.dumps(model))
     assert (again.poses, again.targets, again.motions) == (model.poses, model.targets, model.motions)
-    from core.model.edits import edits
-
     renamed = edits.rename(model, "targets", "aside", "bench")
     assert renamed.motions[0].segments[0].to == "bench"
     with pytest.raises(ModelError, match="no pose or target 'nowhere'"):
@@ -241,6 +241,29 @@ def test_the_function_gives_the_plan(arm):
     trajectory = plan(ks.Mechanism(model), "m")
     assert segments.rows[0][-1].value == trajectory.duration
     np.testing.assert_array_equal(played.run.q, trajectory.run().q)
+
+
+def test_a_motion_without_segments_is_refused(arm):
+    with pytest.raises(ModelError, match="no segments"):
+        planned(arm)
+
+
+def test_laws_of_documents_are_those_that_there_are():
+    assert set(LAW_NAMES) == set(laws.LAWS)
+
+
+def test_values_of_parameters_are_those_asked_for(arm):
+    motion = ks.Motion(name="m", start="home", segments=[ks.Segment(kind="line", to="aside")], **LIMITS)
+    model = replace(arm, motions=[motion])
+    longer = edits.change(model, "parameters", "a2", value=0.5)
+    wanted = plan(ks.Mechanism(longer), "m")
+    found = plan(ks.Mechanism(model), "m", p={"a2": 0.5})
+    assert found.duration == pytest.approx(wanted.duration, rel=1e-9)
+    np.testing.assert_allclose(found.at(0.7)[0], wanted.at(0.7)[0], atol=1e-9)
+    played = call("plan_motion", Context.of(model, parameters={"a2": 0.5})).parts[-1].run
+    np.testing.assert_allclose(played.q, wanted.run().q, atol=1e-9)
+    np.testing.assert_allclose(played["tool.position"][-1], wanted.tool(9.0)[0][:3, 3], atol=1e-9)
+    assert plan(ks.Mechanism(model), "m").duration != pytest.approx(wanted.duration, rel=1e-3)
 
 
 def test_targets_keep_a_named_configuration(arm):

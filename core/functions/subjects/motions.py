@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from core.functions.context import Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import ElementName, Number
 from core.functions.results import Motion, Report, Result, Table
 from core.functions.text import Amount, Cell, Column
+
+if TYPE_CHECKING:
+    from core.motions.trajectory import Trajectory
 
 
 def _needs_planned_motion(context: Context) -> str:
@@ -17,21 +23,20 @@ def _needs_planned_motion(context: Context) -> str:
 def plan_motion(context: Context, motion: str = "", step: float = 0.01) -> Result:
     """Plan a motion; returns a report with its segments, margins, and the run with its forces."""
     from core.motions.plan import plan
-    from core.motions.trajectory import Trajectory
 
     name = motion or context.model.motions[0].name
-    planned: Trajectory = plan(context.mech, name)
-    element = context.model.find("motions", name)
+    planned = plan(context.mech, name, p=context.p)
+    segments = context.model.find("motions", name).segments
     rows: list[tuple[Cell, ...]] = [
         (
             piece.number,
-            piece.kind,
-            element.segments[piece.number - 1].to,
-            element.segments[piece.number - 1].law,
+            segment.kind,
+            segment.to,
+            segment.law if segment.to else "",
             Amount(piece.start, "time"),
             Amount(piece.law.duration, "time"),
         )
-        for piece in planned.pieces
+        for piece, segment in zip(planned.pieces, segments, strict=True)
     ]
     columns = (
         Column("Segment"),
@@ -41,17 +46,14 @@ def plan_motion(context: Context, motion: str = "", step: float = 0.01) -> Resul
         Column("Start", "time"),
         Column("Duration", "time"),
     )
-    segments = Table(title=f"{name}: {planned.duration:.4g} s", columns=columns, rows=tuple(rows))
-    run = planned.run(step)
+    table = Table(title=f"{name}: {planned.duration:.4g} s", columns=columns, rows=tuple(rows))
+    run = replace(planned.run(step), mech=context.mech)
     curves = tuple(("time", f"{each}.q") for each in context.mech.q_names)
     played = Motion(title=f"Motion '{name}'", run=run, curves=curves, animate=True)
-    return Report(title="Planned motion", parts=(segments, _margins_table(planned), played))
+    return Report(title="Planned motion", parts=(table, _margins_table(planned), played))
 
 
-def _margins_table(planned: object) -> Table:
-    from core.motions.trajectory import Trajectory
-
-    assert isinstance(planned, Trajectory)
+def _margins_table(planned: Trajectory) -> Table:
     rows = tuple((each.joint, each.quantity, each.share, Amount(each.time, "time")) for each in planned.margins())
     columns = (Column("Joint"), Column("Quantity"), Column("Share of its limit"), Column("At", "time"))
     return Table(
@@ -80,5 +82,8 @@ FUNCTIONS = (
             Number("step", "Step", "Time between samples", 0.01, "time", minimum=1e-5),
         ),
         needs=(needs_motion, _needs_planned_motion),
+        reads="machine",
+        also=("trajectory", "path", "time law", "pick and place"),
+        argument="motion",
     ),
 )
