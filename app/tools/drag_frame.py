@@ -105,7 +105,7 @@ class _FramePath:
             return f"{', '.join(found.at_limits)} at the limit"
         if self._session.locked_bodies:
             return f"{', '.join(sorted(self._session.locked_bodies))} locked: press K to unlock"
-        return "the joints allow no more"
+        return "the joints do not reach farther in this direction"
 
 
 def wants_key(view: Stage, event: QKeyEvent) -> bool:

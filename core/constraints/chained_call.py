@@ -41,49 +41,38 @@ define i64 @{name}(i64 %n, i64 %stride, i64 %table, i64 %w, i64 %x, i64 %y1, i64
 _FORWARD = """
   %biases = inttoptr i64 %bias to ptr
   %failed2 = call i64 %biases(i64 1, i64 0, ptr %q, ptr %v, ptr %p, ptr %h)
-  %refused = call i64 %act(i64 %rows, i64 %at, i64 1)
-  %bad = icmp ne i64 %refused, 0
-  br i1 %bad, label %general, label %sum
-sum:
-  %i = phi i64 [0, %0], [%next, %sum]
-  %f_at = getelementptr double, ptr %f, i64 %i
-  %u_at = getelementptr double, ptr %u, i64 %i
-  %force = load double, ptr %f_at
-  %given = load double, ptr %u_at
-  %both = fadd double %force, %given
-  store double %both, ptr %f_at
-  %next = add i64 %i, 1
-  %more = icmp ult i64 %next, %nv
-  br i1 %more, label %sum, label %end
-end:
+{combine}
   %failed = call i64 %motion(i64 1, i64 0, ptr %q, ptr %v, ptr %f, ptr %p, ptr %y)
   ret i64 %failed
 general:
   ret i64 1
-}
+}}
 """
 _INVERSE = """
   %failed2 = call i64 %motion(i64 1, i64 0, ptr %q, ptr %v, ptr %u, ptr %p, ptr %y)
-  %refused = call i64 %act(i64 %rows, i64 %at, i64 1)
-  %bad = icmp ne i64 %refused, 0
-  br i1 %bad, label %general, label %difference
-difference:
-  %i = phi i64 [0, %0], [%next, %difference]
-  %f_at = getelementptr double, ptr %f, i64 %i
-  %y_at = getelementptr double, ptr %y, i64 %i
-  %force = load double, ptr %f_at
-  %smooth = load double, ptr %y_at
-  %both = fsub double %smooth, %force
-  store double %both, ptr %y_at
-  %next = add i64 %i, 1
-  %more = icmp ult i64 %next, %nv
-  br i1 %more, label %difference, label %end
-end:
+{combine}
   ret i64 0
 general:
   ret i64 1
-}
+}}
 """
+_COMBINE = """  %refused = call i64 %act(i64 %rows, i64 %at, i64 1)
+  %bad = icmp ne i64 %refused, 0
+  br i1 %bad, label %general, label %each
+each:
+  %i = phi i64 [0, %0], [%next, %each]
+  %own_at = getelementptr double, ptr {own}, i64 %i
+  %force_at = getelementptr double, ptr %f, i64 %i
+  %result_at = getelementptr double, ptr {result}, i64 %i
+  %own = load double, ptr %own_at
+  %force = load double, ptr %force_at
+  %both = {operation} double %own, %force
+  store double %both, ptr %result_at
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %nv
+  br i1 %more, label %each, label %end
+end:"""
+"""Calls the entry for the forces f, and combines them with given ones; refused states take the general path."""
 _FIELDS = {"q": 0, "v": 1, "u": 2, "M": 3, "h": 4, "f": 10}
 """Words of `core.constraints.resting_forces.States` that are set."""
 
@@ -124,8 +113,10 @@ def _library() -> LoadedLibrary:
         f"  store i64 %{name}_word, ptr %{name}_place"
         for name, k in _FIELDS.items()
     )
+    forward = _FORWARD.format(combine=_COMBINE.format(own="%u", result="%f", operation="fadd"))
+    inverse = _INVERSE.format(combine=_COMBINE.format(own="%y", result="%y", operation="fsub"))
     parts = [
         _HEAD.format(name=name, words=words, fields=fields) + body
-        for name, body in (("forward", _FORWARD), ("inverse", _INVERSE))
+        for name, body in (("forward", forward), ("inverse", inverse))
     ]
     return LoadedLibrary("\n".join(["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)", *parts]))

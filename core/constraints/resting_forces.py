@@ -456,7 +456,7 @@ def add_resisting_forces(rows: int, states: int, k: int) -> Any:
 
 @native
 def refuse_state(rows: int, states: int, k: int) -> None:
-    """Mark state k as refused: its result is no number."""
+    """Mark state k as refused by a result of NaN."""
     r, s = load_resting_rows(rows), load_states(states)
     out = view(s.out + 8 * k * (r.nv + r.cuts), r.nv + r.cuts)
     for i in range(len(out)):

@@ -179,6 +179,7 @@ class SinusoidalLaw(TimeLaw):
 
 HARMONIC = (0.5, 0.0, -0.5, 0.0, 0.5)
 CYCLOIDAL = (0.0, 1.0, 0.0, -0.5 / math.pi, 1.0)
+"""Terms of `SinusoidalLaw`."""
 
 
 # ------------------------------------------------------------------------------- laws from rest to rest

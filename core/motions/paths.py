@@ -14,16 +14,19 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.arms.pose_errors import largest_errors, pose_errors
+from core.analysis.arms.pose_errors import pose_errors
 from core.errors import ModelError
 from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
-KNOTS, MOST_KNOTS = 16, 4096
-"""Number of knots of a path at first, and the largest one."""
-BETWEEN = 1e-3
-"""Distance (rad, m) of the cubic from the path in the middle of two knots above which a knot is added there."""
+FIRST_STEP, MOST_KNOTS = 1.0 / 16.0, 4096
+"""Step of the parameter to the second knot, and the largest number of knots."""
+FARTHEST, NEAREST = 0.05, 0.005
+"""Newton correction (rad, m) of the next knot above which the step to it is halved, and below which the next one is
+doubled."""
+SHORTEST_STEP = 1e-7
+"""Step of the parameter below which a path cannot go on."""
 TOLERANCE = 1e-10
 """Residual (m, rad) of a position on the path."""
 STEPS = 12
@@ -214,15 +217,14 @@ class FollowedPath:
     def __init__(self, mech: Mechanism, rows: Rows, q0: Array, where: str, lengths: tuple[float, float]) -> None:
         self._mech, self._rows, self._where = mech, rows, where
         self.tool_length, self.tool_angle = lengths
-        self._s = np.linspace(0.0, 1.0, KNOTS + 1)
-        self._q, self._rate = self._continue(q0)
+        self._s, self._q, self._rate = self._continue(q0)
         self._free = self._choose_free()
 
-    def _continue(self, q0: Array) -> tuple[Array, Array]:
+    def _continue(self, q0: Array) -> tuple[Array, Array, Array]:
         """Put knots along the path, closer where the cubic leaves it."""
         s, q = [0.0], [self._newton(np.zeros(1), q0[None])[0]]
         rate = [self._rates(np.zeros(1), q[0][None])[0]]
-        step = 1.0 / KNOTS
+        step = FIRST_STEP
         while s[-1] < 1.0:
             if len(s) > MOST_KNOTS:
                 raise self._stuck(s[-1], q[-1])
@@ -231,9 +233,9 @@ class FollowedPath:
             guess = self._mech.integrate(q[-1][None], step * rate[-1][None])
             found, is_met = self._newton_tried(np.array([after]), guess)
             size = float(np.max(np.abs(self._mech.difference(guess, found)), initial=0.0))
-            if not is_met[0] or size > 0.05:
+            if not is_met[0] or size > FARTHEST:
                 step *= 0.5
-                if step < 1e-7:
+                if step < SHORTEST_STEP:
                     raise self._stuck(s[-1], q[-1])
                 continue
             s.append(after)
@@ -241,9 +243,8 @@ class FollowedPath:
             rate.append(self._rates(np.array([after]), found)[0])
             if np.max(np.abs(rate[-1])) > FASTEST:
                 raise self._stuck(s[-1], q[-1])
-            step *= 2.0 if size < 0.005 else 1.0
-        self._s = np.array(s)
-        return np.array(q), np.array(rate)
+            step *= 2.0 if size < NEAREST else 1.0
+        return np.array(s), np.array(q), np.array(rate)
 
     def _rates(self, s: Array, q: Array) -> Array:
         _, J, wanted = self._rows.at(s, q)
@@ -348,8 +349,3 @@ def _minimum_norm(J: Array, right: Array) -> Array:
         if np.isfinite(found).all() and np.max(np.abs(found), initial=0.0) < 1e3:
             return np.asarray(found)
     return np.asarray((np.linalg.pinv(J, rcond=SINGULAR) @ right[..., None])[..., 0])
-
-
-def largest_pose_error(X: Array, target: Array) -> Array:
-    """(N,) larger of the angle (rad) and the distance (m) between poses."""
-    return largest_errors(pose_errors(X, target))

@@ -70,7 +70,7 @@ def names_in_formula(node: Node) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def names_in_text(text: str) -> frozenset[str]:
-    """Return all names in a formula's text except constants. Raises ExpressionError for text that is no formula."""
+    """Return all names in a formula's text except constants. Raises ExpressionError if the text is not a formula."""
     return names_in_formula(parse(text))
 
 
