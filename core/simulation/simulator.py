@@ -175,7 +175,7 @@ def _begin_job(
             return job, key
     check_kinds_known(mech.model.expanded)
     machine, torque = apply_cut_torques(mech, torque)
-    chosen = check_settings(machine, duration, *options[:7], torque, *options[8:])
+    chosen = check_settings(machine, duration, *(*options[:7], torque, *options[8:]))
     y = start_state(machine, *begin[:2], p, start, begin[2])
     check_driver_jumps(machine, chosen)
     key = key if keep and machine is mech else None
@@ -228,7 +228,7 @@ class SimulationJob:
         self.memory: RunMemory | None = None
         self.start_key: Any = None
         self.start_state = y
-        """What the initial state follows from, and the initial state."""
+        """Key of the initial state, and the initial state."""
         self._note_damping()
         self._set_up(settings, y, keep)
         self._begin_counting()
@@ -264,7 +264,7 @@ class SimulationJob:
         """Begin another run with the same settings, with parameter values p. Returns False if it needs a job of its
         own.
 
-        begin: q0, v0, x0; key: what the initial state follows from. Raises KinetostatError as `simulate` does.
+        begin: q0, v0, x0; key: of the initial state. Raises KinetostatError as `simulate` does.
         """
         mech, memory = self.mech, self.memory
         assert memory is not None
