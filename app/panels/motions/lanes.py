@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 TALLEST = 1.15
 """Share of a limit at the edge of a lane whose curves are within their limits."""
-NEAR = 1.0 + 1e-3
+EXCEEDED = 1.0 + 1e-3
 """Share of a limit above which it counts as exceeded (jerk is a difference of accelerations)."""
 
 
@@ -45,7 +45,7 @@ class Lane(NamedTuple):
     @property
     def is_exceeded(self) -> bool:
         """True if a limit is exceeded."""
-        return self.largest > NEAR
+        return self.largest > EXCEEDED
 
 
 def lanes_of(planned: PlannedMotion) -> tuple[Lane, ...]:

@@ -57,7 +57,7 @@ class MotionsPanel(QWidget):
         self._life.callback(self.plans.show_for, self, False)
         self._life.listen(
             (self.plans.changed, self.refresh),
-            (self.plans.marked, self.chart.update),
+            (self.plans.marked, self._show_chosen),
             (bench.session.changed, self.refresh),
             (bench.session.runs.moved, self._show_time),
             (bench.session.runs.changed, self._show_time),
@@ -145,6 +145,9 @@ class MotionsPanel(QWidget):
         if above:
             return f"Beyond its limits: {', '.join(above)}.", "warning"
         return "", ""
+
+    def _show_chosen(self) -> None:
+        self.chart.update()
 
     def _show_time(self, *_: object) -> None:
         runs = self._session.runs
