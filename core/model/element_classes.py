@@ -27,6 +27,7 @@ from core.model.shapes import (
     Pose,
     Sphere,
 )
+from core.model.signal_elements import ControlledJoint, OwnState, Signal, TablePoint
 from core.model.study_plans import RecordRow, StudyPlan, VariedRow
 from core.model.trims import Trim, TrimRow
 from core.model.validation.findings import Finding
@@ -42,6 +43,7 @@ __all__ = [
     "Coil",
     "Cone",
     "Constraint",
+    "ControlledJoint",
     "CurveRow",
     "Cylinder",
     "DHChain",
@@ -65,6 +67,7 @@ __all__ = [
     "Mimic",
     "Model",
     "Motion",
+    "OwnState",
     "Parameter",
     "Pipe",
     "Pose",
@@ -75,12 +78,14 @@ __all__ = [
     "Segment",
     "Sensor",
     "Setting",
+    "Signal",
     "Sphere",
     "StoredPose",
     "Strand",
     "StudyPlan",
     "SubAssembly",
     "Target",
+    "TablePoint",
     "Trim",
     "TrimRow",
     "VariedRow",
