@@ -27,7 +27,7 @@ from core.model.shapes import (
     Pose,
     Sphere,
 )
-from core.model.signal_elements import ControlledJoint, OwnState, Signal, TablePoint
+from core.model.signal_elements import BlockInput, ControlledJoint, NominalValue, OwnState, Signal, TablePoint
 from core.model.study_plans import RecordRow, StudyPlan, VariedRow
 from core.model.trims import Trim, TrimRow
 from core.model.validation.findings import Finding
@@ -37,6 +37,7 @@ __all__ = [
     "Annotation",
     "Arrow",
     "Beam",
+    "BlockInput",
     "Body",
     "Box",
     "Capsule",
@@ -67,6 +68,7 @@ __all__ = [
     "Mimic",
     "Model",
     "Motion",
+    "NominalValue",
     "OwnState",
     "Parameter",
     "Pipe",
@@ -84,8 +86,8 @@ __all__ = [
     "Strand",
     "StudyPlan",
     "SubAssembly",
-    "Target",
     "TablePoint",
+    "Target",
     "Trim",
     "TrimRow",
     "VariedRow",

@@ -263,7 +263,7 @@ class Model(Element):
             _check_unique(self if namespace in ("chain", "assembly") else expanded, namespace)
         known = {
             target: frozenset(expanded.index(target))
-            for target in ("joint", "material", "sensor", "force", "place", "motion")
+            for target in ("joint", "material", "sensor", "force", "place", "motion", "parameter")
         }
         known["point"] = frozenset(expanded.index("frame"))
         known["frame"] = known["point"] - {junction.name for junction in expanded.junctions}
@@ -278,6 +278,10 @@ class Model(Element):
         for _ in nested_elements(self.world):
             _check_element(_, "world", known, names)
         _check_frame_cycles(expanded.frames)
+        if expanded.signals and not any(
+            collection == "signals" for collection, _ in elements_of_unknown_kind(expanded)
+        ):
+            expanded.signal_table.check()
 
     def __repr__(self) -> str:
         """Return one line for consoles: the name and the number of elements of each collection."""
@@ -342,7 +346,7 @@ class Model(Element):
     def signal_table(self) -> SignalTable:
         """Return the formulas of the signals of an expanded model. Raises ModelError for an algebraic loop."""
         table = SignalTable(self)
-        table.check_order()
+        table.check()
         return table
 
     @cached_property
@@ -419,7 +423,7 @@ class FormulaNames(NamedTuple):
         """Return the unknown names in a formula of such a field; `local_names` are defined by its element."""
         missing = names_in(parse(formula)) - self.of(kind)
         if isinstance(kind, FormulaKind) and kind.states:
-            missing = {name for name in missing - local_names if not is_mass_entry(name)}
+            missing = frozenset(name for name in missing - local_names if not is_mass_entry(name))
         return sorted(name for name in missing if not any(f"{name}.".startswith(f"{each}.") for each in self.unknown))
 
 
@@ -427,12 +431,12 @@ def _check_element(
     element: Element, collection: str, known_names: Mapping[str, frozenset[str]], names: FormulaNames
 ) -> None:
     title = f"{WORDS.get(collection, collection)} '{getattr(element, 'name', '')}'".replace(" ''", "")
-    local_names = getattr(element, "local_names", frozenset())
+    local_names: frozenset[str] = getattr(element, "local_names", frozenset())
     for inner in nested_elements(element):
         for field in declared_fields(type(inner)):
             if isinstance(field.kind, ReferenceKind):
                 value = getattr(inner, field.name)
-                ground = () if field.kind.target == "place" else (WORLD,)
+                ground = () if field.kind.target in ("place", "motion", "parameter") else (WORLD,)
                 if value and value not in known_names[field.kind.target] and value not in ground:
                     raise ModelError(
                         f"There is no {_target_noun(field.kind.target)} '{value}'.",

@@ -79,8 +79,30 @@ class UnknownBlock(BlockKind):
 
     name, title = "", "Unknown kind"
     uses = (
-        *("input", "motion", "joints", "kp", "ki", "kd", "gravity", "anti_windup", "nominal", "frame", "target"),
-        *("stiffness", "rotational_stiffness", "damping_ratio", "states", "points", "numerator", "denominator"),
+        *(
+            "input",
+            "inputs",
+            "motion",
+            "joints",
+            "kp",
+            "ki",
+            "kd",
+            "gravity",
+            "anti_windup",
+            "nominal",
+            "frame",
+            "target",
+        ),
+        *(
+            "stiffness",
+            "damping",
+            "rotational_stiffness",
+            "rotational_damping",
+            "states",
+            "points",
+            "numerator",
+            "denominator",
+        ),
         *SAMPLED,
         *("resolution", "noise", "seed", "initial", "settings"),
     )
@@ -161,6 +183,30 @@ class OwnState(Element):
 
 
 @dataclass(frozen=True, kw_only=True)
+class BlockInput(Element):
+    """One of several inputs of a block."""
+
+    value: Value = formula(default=0.0, help="Value as a formula", own=())
+    factor: Value = scalar("none", 1.0, "Factor in a sum")
+
+    @property
+    def summary(self) -> str:
+        return str(self.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NominalValue(Element):
+    """A parameter for which a controller assumes another value than the machine has."""
+
+    parameter: str = reference("parameter", "Parameter")
+    value: Value = scalar(required=True, help="Value that the controller assumes (SI)")
+
+    @property
+    def summary(self) -> str:
+        return f"{self.parameter} = {self.value}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class TablePoint(Element):
     """A point of a table: input and output."""
 
@@ -194,6 +240,7 @@ class Signal(Element):
     name: str = name()
     kind: str = kind_of_family(BLOCK_KINDS, "Kind of signal", "formula")
     input: Value = formula(default=0.0, help="Input as a formula", own=())
+    inputs: tuple[BlockInput, ...] = parts(BlockInput, "Inputs of a sum or a switch")
     motion: str = reference("motion", "Motion whose coordinates are the references", optional=True)
     joints: tuple[ControlledJoint, ...] = parts(ControlledJoint, "Joints in which the controller acts")
     kp: Value = scalar(help="Gain of the error")
@@ -203,7 +250,7 @@ class Signal(Element):
     anti_windup: Value | None = scalar(
         "time", None, "Time (s) in which the integral follows a limited output; empty: kp/ki"
     )
-    nominal: tuple[Setting, ...] = parts(Setting, "Parameters for which the controller assumes other values")
+    nominal: tuple[NominalValue, ...] = parts(NominalValue, "Parameters for which the controller assumes other values")
     frame: str = reference("frame", "Frame that is moved, such as the tool", optional=True)
     target: str = reference("frame", "Frame to which it is drawn; empty: the world", optional=True)
     stiffness: Vector = vector("stiffness", (0.0, 0.0, 0.0), "Stiffness along the axes of the target frame")
@@ -224,7 +271,9 @@ class Signal(Element):
     resolution: Value = scalar(help="Resolution of the measured coordinates (rad or m); 0: exact")
     noise: Value = scalar(help="Standard deviation of the noise")
     seed: Value = scalar(help="Seed of the noise, a whole number")
-    initial: str = choice(("rest", "steady"), "States at the start: zero, or constant for the input at the start", "rest")
+    initial: str = choice(
+        ("rest", "steady"), "States at the start: zero, or constant for the input at the start", "rest"
+    )
     settings: tuple[Setting, ...] = parts(Setting, "Numbers that its kind declares")
     description: str = text("Notes")
 
@@ -258,11 +307,15 @@ class Signal(Element):
         check_set_once(self.settings, where)
         for needed in self.info.needs:
             if not getattr(self, needed):
-                raise ModelError(f"The {needed} of the signal is missing.", where=f"{where}, {needed}", remedy="Give it.")
+                raise ModelError(
+                    f"The {needed} of the signal is missing.", where=f"{where}, {needed}", remedy="Give it."
+                )
         seen: set[tuple[str, str]] = set()
         for row in self.joints:
             if (row.joint, row.coordinate) in seen:
                 raise ModelError(
-                    f"'{row.component}' is controlled twice.", where=f"{where}, joints", remedy="Remove one of the rows."
+                    f"'{row.component}' is controlled twice.",
+                    where=f"{where}, joints",
+                    remedy="Remove one of the rows.",
                 )
             seen.add((row.joint, row.coordinate))

@@ -1,7 +1,7 @@
 """Formulas of signals: values, states with their rates, and forces in joints; their order, and algebraic loops.
 
 A kind of signal gives a `BlockLaw`: formulas of names. The table of all signals of a model joins them under full names,
-`controller.elbow.tau` for example. How names get numbers is known above the document (`core.mechanics.elements.signals`).
+`controller.elbow.tau` for example. `core.mechanics.elements.signals` computes the values of names.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from core.errors import ModelError
-from core.model.declared_numbers import Setting
 from core.model.fields import Value
 from core.model.formula.differentiation import ZERO
 from core.model.formula.expression import names_in_formula, parse, substitute
 from core.model.formula.nodes import Name, Node, Number
-from core.model.signal_elements import ControlledJoint, Signal
+from core.model.signal_elements import ControlledJoint, NominalValue, Signal
 from core.model.signals import component_name
 
 
@@ -35,7 +34,7 @@ class InverseDynamics(NamedTuple):
 
     component: str
     accelerations: tuple[tuple[str, str], ...]
-    nominal: tuple[Setting, ...] = ()
+    nominal: tuple[NominalValue, ...] = ()
 
 
 class ImpedanceForce(NamedTuple):
@@ -99,8 +98,17 @@ class SignalTable:
         starts = (state.start for state in self.states.values())
         return frozenset().union(*(names_in_formula(node) for _, node in self.nodes), *map(names_in_formula, starts))
 
-    def check_order(self) -> None:
-        """Raise ModelError if values depend on themselves without a state between, naming the members of the loop."""
+    def check(self) -> None:
+        """Raise ModelError if two controllers act in the same coordinate, or values depend on themselves without a
+        state between; names the members of the loop."""
+        acting: dict[str, str] = {}
+        for signal, row, _ in self.forces:
+            if (other := acting.setdefault(row.component, signal.name)) != signal.name:
+                raise ModelError(
+                    f"Two controllers act in '{row.component}': '{other}' and '{signal.name}'.",
+                    where=f"signal '{signal.name}', joints",
+                    remedy="Remove the joint from one of them.",
+                )
         done: set[str] = set()
         for name in self.values:
             self._visit(name, [], done)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,8 +67,7 @@ def _knots(piece: Piece) -> Array:
     cubic = isinstance(law, PolynomialLaw) and straight and law.coefficients.shape[1] <= 4
     parts = 1 if cubic else PARTS
     return np.concatenate(
-        [np.linspace(a, b, parts, endpoint=False) for a, b in zip(breaks[:-1], breaks[1:], strict=True) if b > a]
-        or [breaks[:1]]
+        [np.linspace(a, b, parts, endpoint=False) for a, b in pairwise(breaks) if b > a] or [breaks[:1]]
     )
 
 

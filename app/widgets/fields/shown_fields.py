@@ -18,6 +18,7 @@ from core.model import (
     Limit,
     Model,
     Sensor,
+    Signal,
     TrimRow,
 )
 from core.model.bodies import Body
@@ -146,7 +147,7 @@ LENGTH_FIELD = Field(
 
 def field_applies(element: Element, field: Field, model: Model | None = None) -> bool:
     """Return True if a field applies to the current kind of an element."""
-    if isinstance(element, Force | Sensor | Constraint):
+    if isinstance(element, Force | Sensor | Constraint | Signal):
         return _field_applies_to_kind(element, field.name, element.info.uses, model)
     if isinstance(element, Driver):
         return _field_applies_to_driver(element, field.name, model)
@@ -226,7 +227,7 @@ def _stop_field_applies(limit: Limit, field: str) -> bool:
 
 
 def _field_applies_to_kind(
-    element: Force | Sensor | Constraint, field: str, used_fields: tuple[str, ...], model: Model | None
+    element: Force | Sensor | Constraint | Signal, field: str, used_fields: tuple[str, ...], model: Model | None
 ) -> bool:
     if field in ("name", "kind", "description"):
         return True

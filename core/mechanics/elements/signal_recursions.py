@@ -14,7 +14,7 @@ from core.mechanics.multibody.number_reader import Numbers
 from core.mechanics.multibody.topology import build_topology
 from core.mechanics.multibody.tree_of_model import build_machine
 from core.mechanics.rnea import rnea
-from core.model.declared_numbers import Setting
+from core.model.signal_elements import NominalValue
 from core.model.signal_laws import ImpedanceForce
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, minus, negated, times
@@ -72,7 +72,7 @@ def mass_rows(elements: MachineElements, kinematics: KinematicState) -> list[lis
     return rows
 
 
-def nominal_elements(elements: MachineElements, nominal: tuple[Setting, ...]) -> MachineElements:
+def nominal_elements(elements: MachineElements, nominal: tuple[NominalValue, ...]) -> MachineElements:
     """Return the machine with the parameter values that a controller assumes."""
     from core.mechanics.elements.element_reader import MachineElements
 
@@ -96,7 +96,12 @@ def impedance_forces(elements: MachineElements, law: ImpedanceForce, kinematics:
         for field in ("stiffness", "damping", "rotational_stiffness", "rotational_damping")
     ]
     wrench = run(
-        spring_wrench, kinematics.frame(at), kinematics.frame(to), kinematics.motion(at), kinematics.motion(to), *numbers
+        spring_wrench,
+        kinematics.frame(at),
+        kinematics.frame(to),
+        kinematics.motion(at),
+        kinematics.motion(to),
+        *numbers,
     )
     loads = Loads(kinematics)
     loads.add_wrench(at, kinematics.frame(at).position, wrench)

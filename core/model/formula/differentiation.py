@@ -81,9 +81,7 @@ def _differentiate_call(function: str, arguments: tuple[Node, ...], rates: Mappi
         "if": lambda: Call("if", (arguments[0], inner[1], inner[2])),
         "min": lambda: Call("if", (Binary("<", *arguments), inner[0], inner[1])),
         "max": lambda: Call("if", (Binary(">", *arguments), inner[0], inner[1])),
-        "atan2": lambda: combine(
-            "(x*dy - y*dx)/(x^2 + y^2)", y=arguments[0], x=arguments[1], dy=inner[0], dx=inner[1]
-        ),
+        "atan2": lambda: combine("(x*dy - y*dx)/(x^2 + y^2)", y=arguments[0], x=arguments[1], dy=inner[0], dx=inner[1]),
     }
     if function not in both:
         raise ExpressionError(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from core.mechanics.elements.blocks.joint_controller import ACTING, JointController, Reference, gain, own_name
+from core.mechanics.elements.blocks.joint_controller import ACTING, JointController, Reference, gain
+from core.mechanics.elements.blocks.signal_block import own_state
 from core.model.formula.differentiation import combine
 from core.model.formula.nodes import Name, Node
 from core.model.signal_elements import ControlledJoint, Signal
@@ -50,7 +51,7 @@ class ComputedTorque(JointController):
             v=to.v,
             w=Name(f"{c}.v"),
             kp=gain(signal, row, "kp"),
-            e=own_name(signal, f"{c}.error"),
+            e=own_state(signal, f"{c}.error"),
         )
         wanted = tuple((each.component, f"{signal.name}.{each.component}.acceleration") for each in signal.joints)
         return InverseDynamics(c, wanted, signal.nominal)

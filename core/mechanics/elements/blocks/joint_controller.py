@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from core.mechanics.elements.blocks.signal_block import SignalBlock
+from core.mechanics.elements.blocks.signal_block import SignalBlock, own_state
 from core.model.dimensions import force_dimension, joint_dimension
 from core.model.formula.differentiation import ZERO, combine, differentiate
 from core.model.formula.nodes import Name, Node, Number
@@ -85,11 +85,6 @@ class JointController(SignalBlock):
         return {}
 
 
-def own_name(signal: Signal, suffix: str) -> Name:
-    """Return a value or state of the signal itself."""
-    return Name(f"{signal.name}.{suffix}")
-
-
 def gain(signal: Signal, row: ControlledJoint, name: str) -> Node:
     """Return a gain: the joint's own, or the controller's."""
     own = getattr(row, name)
@@ -121,7 +116,7 @@ def own_references(signal: Signal) -> dict[str, Node]:
 def limited_force(signal: Signal, row: ControlledJoint, model: Any) -> dict[str, Node]:
     """Return the force within the limit of its joint, and 1 where it is limited, else 0."""
     c = row.component
-    command, limit = own_name(signal, f"{c}.command"), limit_of(row, model)
+    command, limit = own_state(signal, f"{c}.command"), limit_of(row, model)
     if limit is None:
         return {f"{c}.tau": command, f"{c}.saturated": ZERO}
     return {

@@ -37,8 +37,6 @@ class FormulaControl(JointController):
         """Return the states of the law."""
         references = own_references(signal)
         return {
-            state.name: StateLaw(
-                with_full_names(value_node(state.rate), signal, references), value_node(state.start)
-            )
+            state.name: StateLaw(with_full_names(value_node(state.rate), signal, references), value_node(state.start))
             for state in signal.states
         }

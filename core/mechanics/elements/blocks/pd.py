@@ -7,8 +7,8 @@ from core.mechanics.elements.blocks.joint_controller import (
     JointController,
     Reference,
     gain,
-    own_name,
 )
+from core.mechanics.elements.blocks.signal_block import own_state
 from core.model.formula.differentiation import ZERO, combine
 from core.model.formula.nodes import Name, Node
 from core.model.signal_elements import ControlledJoint, Signal
@@ -55,17 +55,17 @@ class PIDControl(JointController):
         cls, signal: Signal, row: ControlledJoint, to: Reference, values: dict[str, Node | Recursion]
     ) -> Node | Recursion:
         """Return kp e + kd ė + g + I."""
-        return combine("p + I", p=feedback(signal, row, to), I=own_name(signal, f"{row.component}.integral"))
+        return combine("p + I", p=feedback(signal, row, to), I=own_state(signal, f"{row.component}.integral"))
 
     @classmethod
     def joint_states(cls, signal: Signal, row: ControlledJoint, to: Reference) -> dict[str, StateLaw]:
         """Return the integral."""
         c, ki = row.component, gain(signal, row, "ki")
-        rate = combine("ki*e", ki=ki, e=own_name(signal, f"{c}.error"))
+        rate = combine("ki*e", ki=ki, e=own_state(signal, f"{c}.error"))
         follow = gain(signal, row, "kp") if signal.anti_windup is None else value_node(signal.anti_windup)
         template = "rate + (tau - u)*ki/T" if signal.anti_windup is None else "rate + (tau - u)/T"
         if follow != ZERO:
-            own = {"tau": own_name(signal, f"{c}.tau"), "u": own_name(signal, f"{c}.command")}
+            own = {"tau": own_state(signal, f"{c}.tau"), "u": own_state(signal, f"{c}.command")}
             rate = combine(template, rate=rate, ki=ki, T=follow, **own)
         if signal.initial != "steady":
             return {f"{c}.integral": StateLaw(rate)}
@@ -80,7 +80,7 @@ def feedback(signal: Signal, row: ControlledJoint, to: Reference) -> Node:
         "kp*e + kd*(v - w)",
         kp=gain(signal, row, "kp"),
         kd=gain(signal, row, "kd"),
-        e=own_name(signal, f"{c}.error"),
+        e=own_state(signal, f"{c}.error"),
         v=to.v,
         w=Name(f"{c}.v"),
     )

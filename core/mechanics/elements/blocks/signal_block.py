@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Any
 
 from core.model.declared_numbers import quantity_value
-from core.model.formula.nodes import Node
+from core.model.formula.nodes import Name, Node
 from core.model.signal_elements import BlockKind, Signal
 from core.model.signal_laws import BlockLaw, value_node
 
@@ -29,3 +29,8 @@ class SignalBlock(BlockKind):
 def input_node(signal: Signal) -> Node:
     """Return the input of a block."""
     return value_node(signal.input)
+
+
+def own_state(signal: Signal, suffix: str) -> Name:
+    """Return a state or value of the signal itself."""
+    return Name(f"{signal.name}.{suffix}")
