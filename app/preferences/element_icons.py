@@ -34,7 +34,7 @@ _COLLECTIONS = {Force: "forces", Sensor: "sensors", Constraint: "constraints"}
 
 def option_icon(owner: type, option: str) -> str:
     """Return the icon name of an option of a choice in an element; '' if it has none."""
-    if owner is Signal:
+    if owner is Signal and option in BLOCK_KINDS:
         return signal_icon(option)
     if owner in _COLLECTIONS:
         looks = LOOKS[_COLLECTIONS[owner]]

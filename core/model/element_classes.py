@@ -27,7 +27,15 @@ from core.model.shapes import (
     Pose,
     Sphere,
 )
-from core.model.signal_elements import BlockInput, ControlledJoint, NominalValue, OwnState, Signal, TablePoint
+from core.model.signal_elements import (
+    BlockInput,
+    Coefficient,
+    ControlledJoint,
+    NominalValue,
+    OwnState,
+    Signal,
+    TablePoint,
+)
 from core.model.study_plans import RecordRow, StudyPlan, VariedRow
 from core.model.trims import Trim, TrimRow
 from core.model.validation.findings import Finding
@@ -41,6 +49,7 @@ __all__ = [
     "Body",
     "Box",
     "Capsule",
+    "Coefficient",
     "Coil",
     "Cone",
     "Constraint",

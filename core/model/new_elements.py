@@ -258,7 +258,8 @@ def signal(model: Model, kind: str, joint: str = "") -> Signal:
     if not BLOCK_KINDS[kind].acts:
         points = (TablePoint(input=0.0, output=0.0), TablePoint(input=1.0, output=1.0))
         several = (BlockInput(value=1.0), BlockInput(value=0.0))
-        needed: dict[str, Any] = {"points": points, "inputs": several, "resolution": 0.01}
+        lag = {"numerator": (1.0,), "denominator": (1.0, 1.0)}
+        needed: dict[str, Any] = {"points": points, "inputs": several, "resolution": 0.01, **lag}
         return Signal(
             name=name, kind=kind, **{field: needed[field] for field in needed if field in BLOCK_KINDS[kind].needs}
         )
@@ -292,7 +293,7 @@ def _controllable_joints(model: Model) -> list[str]:
     children: set[str] = set()
     found = []
     for joint in model.expanded.joints:
-        closes = joint.cut or joint.child in children
+        closes = joint.cut == "yes" or joint.child in children
         children.add(joint.child)
         if joint.info.nq == joint.info.nv == 1 and joint.mimic is None and joint.name not in held and not closes:
             found.append(joint.name)

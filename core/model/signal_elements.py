@@ -195,6 +195,23 @@ class BlockInput(Element):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Coefficient(Element):
+    """A coefficient of a polynomial."""
+
+    value: Value = scalar(default=1.0, help="Coefficient")
+    forms: ClassVar[str] = "a number"
+
+    @classmethod
+    def of_number(cls, value: Any) -> Coefficient:
+        """Return the coefficient with a value."""
+        return cls(value=value)
+
+    @property
+    def summary(self) -> str:
+        return str(self.value)
+
+
+@dataclass(frozen=True, kw_only=True)
 class NominalValue(Element):
     """A parameter for which a controller assumes another value than the machine has."""
 
@@ -259,12 +276,8 @@ class Signal(Element):
     rotational_damping: Vector = vector("rotational_damping", (0.0, 0.0, 0.0), "Damping about these axes")
     states: tuple[OwnState, ...] = parts(OwnState, "States of the law")
     points: tuple[TablePoint, ...] = parts(TablePoint, "Points of the table, by increasing input")
-    numerator: tuple[Value, ...] = vector(
-        default=(1.0,), help="Coefficients of the numerator, highest power first", sizes=(), labels=()
-    )
-    denominator: tuple[Value, ...] = vector(
-        default=(1.0, 1.0), help="Coefficients of the denominator, highest power first", sizes=(), labels=()
-    )
+    numerator: tuple[Coefficient, ...] = parts(Coefficient, "Coefficients of the numerator, highest power first")
+    denominator: tuple[Coefficient, ...] = parts(Coefficient, "Coefficients of the denominator, highest power first")
     period: Value | None = scalar("time", None, "Period (s) at which it is evaluated; empty: continuously")
     delay: Value = scalar("time", 0.0, "Delay (s)")
     phase: Value = scalar("time", 0.0, "Time (s) of the first evaluation after the start")

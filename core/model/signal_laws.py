@@ -49,7 +49,7 @@ Recursion = InverseDynamics | ImpedanceForce
 
 
 class BlockLaw(NamedTuple):
-    """What a signal computes. Keys are suffixes of the signal's name; formulas use full names.
+    """Formulas of a signal. Keys are suffixes of the signal's name; formulas use full names.
 
     forces : controlled joints and the suffixes of the values that act in them
     """

@@ -49,6 +49,9 @@ FIELD_TITLES = {
     "assumed": "Assumed values",
     "variable": "Symbol",
     "figures": "Shapes of joints and links",
+    "kp": "kp",
+    "ki": "ki",
+    "kd": "kd",
 }
 _OWN_TITLES: dict[type, dict[str, str]] = {
     Force: {
@@ -102,7 +105,16 @@ def field_title(field: Field, element: type) -> str:
 def type_title(element: type) -> str:
     """Return the title of an element type."""
     asked = next((WORDS[collection] for collection in QUESTIONS if COLLECTIONS[collection] is element), "")
-    words = {"DHChain": "DH chain", "SubAssembly": "sub-assembly", "LineMass": "mass"}
+    words = {
+        "DHChain": "DH chain",
+        "SubAssembly": "sub-assembly",
+        "LineMass": "mass",
+        "ControlledJoint": "joint",
+        "OwnState": "state",
+        "TablePoint": "point",
+        "BlockInput": "input",
+        "NominalValue": "assumed value",
+    }
     plain = "row" if element.__name__.endswith("Row") else element.__name__.lower()
     return asked or words.get(element.__name__, plain)
 
