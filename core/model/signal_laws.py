@@ -74,6 +74,12 @@ class SignalTable:
         self.owner: dict[str, Signal] = {}
         """Signal of each value and state."""
         for signal in model.signals:
+            if signal.period is not None:
+                raise ModelError(
+                    "Signals are evaluated continuously.",
+                    where=f"signal '{signal.name}', period",
+                    remedy="Leave it empty.",
+                )
             law = signal.info.law(signal, model)
             for suffix, value in law.values.items():
                 self.values[component_name(signal.name, suffix)] = value
