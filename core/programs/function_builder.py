@@ -158,6 +158,9 @@ FUNCTIONS: dict[str, FunctionEntry] = {
     ),
     # force elements and their states
     "forces": FunctionEntry("qvxt", lambda c, _: (c.observed,), _of("dynamics.observed")),
+    "signal_updates": FunctionEntry(
+        "qvxt", lambda c, _: (len(c.elements.signal_updates),), _of("dynamics.signal_updates"), whole=True
+    ),
     "signal_values": FunctionEntry(
         "qvxt", lambda c, _: (len(c.elements.signal_values),), _of("dynamics.signal_values"), whole=True
     ),
