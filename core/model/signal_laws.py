@@ -178,6 +178,15 @@ class SignalTable:
                     waiting.append(self.values[name])
         return seen & known
 
+    def require_continuous(self, result: str) -> None:
+        """Raise ModelError if a signal is sampled. result : name of what sampled signals do not have"""
+        for each in self.sampled:
+            raise ModelError(
+                f"The sampled signal '{each.signal.name}' holds its output between samples, so there is no {result}.",
+                where=f"signal '{each.signal.name}', period",
+                remedy="Leave the period empty for a continuous law.",
+            )
+
     def check(self) -> None:
         """Raise ModelError if two controllers act in the same coordinate, or values depend on themselves without a
         state between; names the members of the loop."""

@@ -38,7 +38,12 @@ from core.simulation.run.initial_state import start_state
 from core.simulation.run.kept_runs import KeptRuns, RunMemory, hashable
 from core.simulation.run.python_laws import DEFAULT_PERIOD, Law, prepare_laws
 from core.simulation.run.run import CANCELLED, GrowingRun, Run, Statistics, select_samples
-from core.simulation.run.run_notes import find_exceeded_limits, find_switch_notes
+from core.simulation.run.run_notes import (
+    find_exceeded_limits,
+    find_long_delays,
+    find_saturated_controllers,
+    find_switch_notes,
+)
 from core.simulation.run.sampled_laws import SampledLaws
 from core.simulation.run.settings import AUTOMATIC_FACTORS, Array, Settings, Values, check_settings
 from core.simulation.stepping import advance_adaptive, advance_fixed, resume_entry
@@ -332,7 +337,7 @@ class SimulationJob:
         self.equations = CompiledEquations(
             mech, self._torque, self.p, y, self._closed_forms, rule.implicit, rule.adaptive
         )
-        self._switches = find_switch_notes(mech, self._torque, settings)
+        self._switches = (*find_switch_notes(mech, self._torque, settings), *find_long_delays(mech, settings))
         self.notes = tuple(dict.fromkeys((*self.notes, *self.equations.notes, *self._switches)))
         prepared = allocate_run(self.equations, settings, y)
         if keep:
@@ -574,7 +579,7 @@ class SimulationJob:
         state = self.state
         steps = state.accepted
         assert self.grown is not None
-        beyond = find_exceeded_limits(self.grown.run)
+        beyond = (*find_exceeded_limits(self.grown.run), *find_saturated_controllers(self.grown.run))
         statistics = Statistics(
             steps,
             state.rejected,

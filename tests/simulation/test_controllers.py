@@ -244,3 +244,68 @@ def test_a_law_that_never_returns_is_stopped(monkeypatch):
     with pytest.raises(ks.SimulationError, match="did not return within 0.2 s at t = 0.051 s") as raised:
         ks.simulate(rotor(), 0.1, output=0.01, control=law)
     assert raised.value.run.time[-1] == pytest.approx(0.05)  # what was computed stays
+
+
+def test_the_energy_balance_counts_controllers_and_saturation_is_noted():
+    pd = controller("pd", {"reference": 1.0, "limit": 0.8}, kp=4.0, kd=0.2)
+    run = ks.simulate(rotor(pd), 2.0, output=0.01, rtol=1e-9, atol=1e-11)
+    kinetic = 0.5 * J * run["axis.v"] ** 2
+    assert np.allclose(run["energy.controllers"], kinetic, atol=1e-6)  # nothing else acts about the vertical axis
+    assert np.ptp(run["energy.balance"]) < 1e-6
+    assert any("'c' in 'axis' was limited" in note and "first at t = 0 s" in note for note in run.statistics.notes)
+
+
+def test_names_follow_a_renaming():
+    from core.model.edits import edits
+
+    rows = {"force": "c.z - ref.axis.q*gravity.axis + M[1,1]*lag", "reference": "axis.v"}
+    law = controller("formulas", rows, states=(ks.OwnState(name="z", rate="ref.axis.q - axis"),))
+    model = rotor(law, ks.Signal(name="lag", kind="first_order", input="axis + c.axis.error"))
+    new = edits.rename(edits.rename(model, "joints", "axis", "hinge"), "signals", "c", "law")
+    row = new.signals[0].joints[0]
+    assert row.joint == "hinge"
+    assert row.force == "law.z - ref.hinge.q*gravity.hinge + M[1,1]*lag"
+    assert new.signals[1].input == "hinge + law.hinge.error"
+    new.validate()
+
+
+def test_a_closed_loop_is_linear_in_its_states():
+    """The linearised PID loop has the characteristic polynomial J s³ + kd s² + kp s + ki."""
+    kp, ki, kd = 4.0, 6.0, 1.0
+    from core.control.linearise import linearise
+
+    poles = np.linalg.eigvals(linearise(rotor(controller("pid", kp=kp, ki=ki, kd=kd)), inputs=()).A)
+    assert np.allclose(np.sort_complex(poles), np.sort_complex(np.roots([J, kd, kp, ki])), atol=1e-8)
+
+
+def test_a_payload_that_computed_torque_does_not_know_makes_it_sag():
+    """At rest M̂ kp e = τ_g − τ̂_g, for a mass m at the end of a massless arm of length r."""
+    r, m, assumed, kp = 0.5, 3.0, 2.0, 100.0
+    body = ks.Body(name="arm", mass="m", center_of_mass=(r, 0.0, 0.0), inertia=ks.Inertia(ixx=1e-9, iyy=1e-9, izz=1e-9))
+    joint = ks.Joint(name="axis", kind="revolute", parent="world", child="arm", axis=(0.0, 1.0, 0.0))
+    law = controller("computed_torque", kp=kp, kd=20.0, nominal=(ks.NominalValue(parameter="m", value=assumed),))
+    model = ks.Model(parameters=(ks.Parameter(name="m", value=m),), bodies=(body,), joints=(joint,), signals=(law,))
+    run = ks.simulate(model, 5.0, output=0.5, rtol=1e-10, atol=1e-12)
+    error = run["c.axis.error"][-1]
+    sag = (m - assumed) * 9.81 * r * np.cos(error) / (assumed * r * r * kp)
+    assert abs(error) == pytest.approx(sag, rel=1e-6)
+
+
+def test_what_sampled_laws_do_not_have_is_said(tmp_path):
+    from core.c_code.generate import generate_c
+    from core.control.linearise import linearise
+
+    model = rotor(controller("pd", period=0.01, kp=1.0))
+    for make in (lambda: linearise(model), lambda: generate_c(model, tmp_path)):
+        with pytest.raises(ModelError, match="The sampled signal 'c' holds its output between samples"):
+            make()
+
+
+def test_c_code_runs_the_controller(tmp_path):
+    """The exported step is tested against the run by the generator itself, where there is a compiler."""
+    from core.c_code.generate import generate_c
+
+    law = controller("pid", {"reference": "0.5*sin(t)", "limit": 3.0}, kp=20.0, ki=2.0, kd=1.5)
+    made = generate_c(rotor(law), tmp_path / "c")
+    assert (tmp_path / "c").is_dir()
+    assert made is not None

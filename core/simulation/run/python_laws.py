@@ -77,7 +77,7 @@ class PythonLaw:
         self.law, self.mech, self.p, self.signal = law, mech, p, signal
         self.components = [row.component for row in signal.joints]
         self.state: dict[str, Any] = {}
-        """What the law keeps from call to call."""
+        """Values that the law keeps from call to call."""
         try:
             inspect.signature(law).bind(0.0, None, {})
         except TypeError:
