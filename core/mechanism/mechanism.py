@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from core.mechanism.regressor import BaseParameters, LinearParameters
 
 
-_find_solutions = lazy_function(__package__.rpartition(".")[0], "analysis.arms.inverse_kinematics_call.find_solutions")
+_ROOT = __package__.rpartition(".")[0]
+_find_solutions = lazy_function(_ROOT, "analysis.arms.inverse_kinematics_call.find_solutions")
+_find_singularities = lazy_function(_ROOT, "analysis.singularities.singularities_call.find_singularities")
 
 
 class Energy(NamedTuple):
@@ -353,6 +355,37 @@ class Mechanism:
             turns=turns,
             tolerance=tolerance,
         )
+
+    def singularities(
+        self,
+        q: Any,
+        frame: str | None = None,
+        *,
+        scaling: str | None = None,
+        part: Part | None = None,
+        actuators: Sequence[str] | None = None,
+        tool_speeds: tuple[float, float] = (1.0, 0.25),
+        length: float | None = None,
+        reach: float = 1.0,
+        p: Values = None,
+    ) -> Any:
+        """Find the singular poses near a position, by name, with distance (rad, m) and lost direction.
+
+        Of arms in closed form one for each part of the configuration (shoulder, elbow, wrist); of other machines the
+        next one along the gradient of the smallest singular value, for closed ones of each type (1, 2, constraints).
+
+        q : (nq,) gives `Singularities`; (N, nq) a `SingularitiesArray`
+        frame : default: the tool; part : of its motion that counts, "both", "translation" or "rotation"; default: both,
+            but the translation of arms that only position
+        scaling : of the singular values: "speeds" (the default with speed limits), shares of `tool_speeds` (rad/s, m/s)
+            that the joints' limits allow; "length" (default without), lengths divided by `length`, default: the
+            machine's size; "separate", translation and rotation each
+        actuators : joints or speeds; default: all joints of an open chain, else as many as there are degrees of freedom
+        reach : share of a machine without named configurations up to which its smallest singular value is followed to
+            zero; a smaller one saves time while a machine is dragged
+        """
+        options = {"scaling": scaling, "part": part, "actuators": actuators, "tool_speeds": tool_speeds}
+        return _find_singularities(self, q, frame, length=length, reach=reach, p=p, **options)
 
     def rate(self, q: Any, v: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nq) q̇; differs from v only for joints with quaternions."""
