@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _ROOT = __package__.rpartition(".")[0]
 _find_solutions = lazy_function(_ROOT, "analysis.arms.inverse_kinematics_call.find_solutions")
+_find_assembly_modes = lazy_function(_ROOT, "analysis.direct_kinematics.find_assembly_modes")
 _find_singularities = lazy_function(_ROOT, "analysis.singularities.singularities_call.find_singularities")
 
 
@@ -355,6 +356,27 @@ class Mechanism:
             turns=turns,
             tolerance=tolerance,
         )
+
+    def direct_kinematics(
+        self,
+        given: Mapping[str, float] | Sequence[str],
+        frame: str | None = None,
+        *,
+        q: Any = None,
+        p: Values = None,
+        t: float = 0.0,
+        all: bool = True,
+        starts: int = 400,
+    ) -> Any:
+        """Find the poses of a frame in which the loops close for given coordinates: assembly modes, nearest to q first.
+
+        The result is an `InverseKinematics`, whose solutions are modes numbered by the frame's place, each with the
+        number of closed poses that have the frame there. `complete` says "all" only where it can be proved.
+
+        given : values by coordinate, {"leg1.slide": 0.9, …}, or names of coordinates with their values in q
+        frame : default: the tool; all : False for the mode nearest to q; starts : random poses from which to search
+        """
+        return _find_assembly_modes(self, given, frame, q=q, p=p, t=t, all=all, starts=starts)
 
     def singularities(
         self,
