@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -68,6 +69,38 @@ class SelfMotion:
     parameter: str
     rates: tuple[float, ...]
     ranges: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class SelfMotionCurve:
+    """Positions in which a frame keeps its pose, as a curve.
+
+    q : (m, nq) positions along it, the one asked for among them; length : (m,) along the curve from its first position,
+    rad and machine sizes; is_closed : True if the last position is the first one, up to whole turns; ends : why it does
+    not go on before the first and after the last position, empty if it is closed; joints : that take part
+    """
+
+    q: Array
+    length: Array
+    is_closed: bool
+    ends: tuple[str, str]
+    joints: tuple[str, ...]
+    refine: Callable[[Array], Array | None]
+
+    def range_of(self, index: int) -> tuple[float, float]:
+        """Smallest and largest value of a coordinate, by its index in q, at the computed positions."""
+        return float(self.q[:, index].min()), float(self.q[:, index].max())
+
+    def at(self, length: float) -> Array:
+        """(nq,) position at a length along the curve, within its ends; on a closed one any length."""
+        whole = float(self.length[-1])
+        s = float(length) % whole if self.is_closed and whole > 0.0 else min(max(float(length), 0.0), whole)
+        k = min(int(np.searchsorted(self.length, s, side="right")), len(self.length) - 1)
+        before, behind = self.length[k - 1], self.length[k]
+        share = (s - before) / (behind - before) if behind > before else 0.0
+        near = (1.0 - share) * self.q[k - 1] + share * self.q[k]
+        refined = self.refine(near)
+        return near if refined is None else refined
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _ROOT = __package__.rpartition(".")[0]
 _find_solutions = lazy_function(_ROOT, "analysis.arms.inverse_kinematics_call.find_solutions")
 _find_assembly_modes = lazy_function(_ROOT, "analysis.direct_kinematics.find_assembly_modes")
+_trace_self_motion = lazy_function(_ROOT, "analysis.arms.self_motion_curve.trace_self_motion")
 _find_singularities = lazy_function(_ROOT, "analysis.singularities.singularities_call.find_singularities")
 
 
@@ -377,6 +378,23 @@ class Mechanism:
         frame : default: the tool; all : False for the mode nearest to q; starts : random poses from which to search
         """
         return _find_assembly_modes(self, given, frame, q=q, p=p, t=t, all=all, starts=starts)
+
+    def self_motion(
+        self,
+        q: Any,
+        frame: str | None = None,
+        *,
+        free: Sequence[str] = (),
+        locked: Sequence[str] = (),
+        p: Values = None,
+        t: float = 0.0,
+    ) -> Any:
+        """Trace the positions through q (nq,) in which a frame keeps its pose, within the limits: `SelfMotionCurve`.
+
+        frame : default: the tool; free : directions that need not be kept, of x, y, z, rx, ry, rz, along and about the
+        frame's axes at q; locked : joints that stay. Raises ModelError unless one motion, no more, keeps the pose.
+        """
+        return _trace_self_motion(self, q, frame, free=free, locked=locked, p=p, t=t)
 
     def singularities(
         self,
