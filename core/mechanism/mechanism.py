@@ -39,7 +39,7 @@ _ROOT = __package__.rpartition(".")[0]
 _find_solutions = lazy_function(_ROOT, "analysis.arms.inverse_kinematics_call.find_solutions")
 _find_assembly_modes = lazy_function(_ROOT, "analysis.direct_kinematics.find_assembly_modes")
 _actuated_columns = lazy_function(_ROOT, "analysis.actuators.actuated_columns")
-_tool_frame = lazy_function(_ROOT, "analysis.tool_frame.tool_frame")
+_put_payload = lazy_function(_ROOT, "analysis.payload.put_payload")
 _trace_self_motion = lazy_function(_ROOT, "analysis.arms.self_motion_curve.trace_self_motion")
 _find_singularities = lazy_function(_ROOT, "analysis.singularities.singularities_call.find_singularities")
 
@@ -109,12 +109,7 @@ class Mechanism:
         mass : kg; center : (3,) of mass in the frame, m; inertia : about it, kg·m², (3, 3) or three moments; default: a
         point mass. They are parameters payload_mass, payload_x, … of the new model.
         """
-        from core.model.edits.payloads import MOUNT, with_payload
-
-        if frame is None:
-            is_there = any(joint.name == MOUNT for joint in self.model.joints)
-            frame = "" if is_there else _tool_frame(self.model)
-        return self.updated(with_payload(self.model, mass, center, inertia, frame))
+        return _put_payload(self, mass, center, inertia, frame)
 
     def __repr__(self) -> str:
         return f"Mechanism({self.name!r}, nq={self.nq}, nv={self.nv}, loops={len(self.loops)})"
@@ -394,8 +389,7 @@ class Mechanism:
     ) -> Any:
         """Find the poses of a frame in which the loops close for given coordinates: assembly modes, nearest to q first.
 
-        The result is an `InverseKinematics`, whose solutions are modes numbered by the frame's place, each with the
-        number of closed poses that have the frame there. `complete` says "all" only where it can be proved.
+        The result is an `InverseKinematics`, whose solutions are modes numbered by the frame's place.
 
         given : values by coordinate, {"leg1.slide": 0.9, …}, or names of coordinates with their values in q
         frame : default: the tool; all : False for the mode nearest to q; starts : random poses from which to search
@@ -433,9 +427,6 @@ class Mechanism:
         p: Values = None,
     ) -> Any:
         """Find the singular poses near a position, by name, with distance (rad, m) and lost direction.
-
-        Of arms in closed form one for each part of the configuration (shoulder, elbow, wrist); of other machines the
-        next one along the gradient of the smallest singular value, for closed ones of each type (1, 2, constraints).
 
         q : (nq,) gives `Singularities`; (N, nq) a `SingularitiesArray`
         frame : default: the tool; part : of its motion that counts, "both", "translation" or "rotation"; default: both,
