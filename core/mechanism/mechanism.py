@@ -39,7 +39,7 @@ _ROOT = __package__.rpartition(".")[0]
 _find_solutions = lazy_function(_ROOT, "analysis.arms.inverse_kinematics_call.find_solutions")
 _find_assembly_modes = lazy_function(_ROOT, "analysis.direct_kinematics.find_assembly_modes")
 _actuated_columns = lazy_function(_ROOT, "analysis.actuators.actuated_columns")
-_put_payload = lazy_function(_ROOT, "analysis.payload.put_payload")
+_put_payload = lazy_function(_ROOT, "analysis.tool_frame.put_payload")
 _trace_self_motion = lazy_function(_ROOT, "analysis.arms.self_motion_curve.trace_self_motion")
 _find_singularities = lazy_function(_ROOT, "analysis.singularities.singularities_call.find_singularities")
 
