@@ -24,7 +24,7 @@ LONGEST = 0.7
 
 
 class AttainingProblem(Record):
-    """What is asked, and the memory of the search."""
+    """Targets of a search, and its memory."""
 
     manifold: Fixed
     residual: int = 0
