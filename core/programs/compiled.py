@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -234,7 +234,7 @@ class CompiledModel:
             raise ModelError("Drivers with tables need a single set of parameter values, not one per state.", where="p")
         if row.tobytes() not in self._splines:
             values = self.model.values(dict(zip(self.p_names, row.tolist(), strict=True)))
-            self._splines[row.tobytes()] = self.program.symbolic.clock.splines(values)
+            self._splines[row.tobytes()] = self.program.symbolic.clock.splines(values, self.model)
         return self._splines[row.tobytes()]
 
     def x_rest(self, q: Any, *, p: Values = None, t: Any = 0.0, v: Any = None, near: Any = None) -> Array:
@@ -306,6 +306,11 @@ class CompiledModel:
                 evaluator.failed = lambda states, p, out: self._raise_not_finite(signature, states, p, out)
             self._evaluators[function] = evaluator
         return evaluator
+
+    def trace(self, functions: Iterable[str]) -> None:
+        """Trace functions, which the background thread then compiles, so that `entry` waits less for them."""
+        for function in functions:
+            self._unchecked_evaluator(function)
 
     def entry(self, function: str, p: Array) -> Entry:
         """Return a function for use in machine-code loops, compiled now if necessary, with parameter values p (n_p,).

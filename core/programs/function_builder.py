@@ -158,6 +158,9 @@ FUNCTIONS: dict[str, FunctionEntry] = {
     ),
     # force elements and their states
     "forces": FunctionEntry("qvxt", lambda c, _: (c.observed,), _of("dynamics.observed")),
+    "signal_values": FunctionEntry(
+        "qvxt", lambda c, _: (len(c.elements.signal_values),), _of("dynamics.signal_values"), whole=True
+    ),
     "event_indicators": FunctionEntry(
         "qvxt", lambda c, _: (len(c.elements.mode_variables.numbers),), _of("dynamics.event_indicators"), whole=True
     ),
