@@ -16,6 +16,7 @@ from app.document.arm_configurations import ArmConfigurations, arm_configuration
 from app.document.revision import DocumentState
 from app.panels.configurations.configuration_list import ConfigurationList
 from app.panels.configurations.pose_form import PoseForm
+from app.panels.configurations.slowest_directions import SlowestDirections
 from app.preferences.settings import Settings
 from app.widgets.fields.choice_editors import NarrowCombo
 from app.widgets.label import Label
@@ -41,6 +42,7 @@ class ConfigurationsPanel(QWidget):
         self._session, self._settings, self._stage = session, settings, stage
         self.listed: ArmConfigurations = arm_configurations_of(session)
         self._said = ("", "")
+        self._slowest: SlowestDirections | None = None
         self.frames = NarrowCombo(self)
         self.frames.setAccessibleName("Frame")
         self.frames.setToolTip(
@@ -51,6 +53,8 @@ class ConfigurationsPanel(QWidget):
         self.ghosts.toggled.connect(self.listed.show_ghosts)
         self.take_button = create_push_button("Take", "Move the machine to the chosen configuration", self._take_chosen)
         self.note = create_panel_note()
+        self.speeds = create_panel_note()
+        self.speeds.setToolTip("Least speed of the frame as a share of its greatest, for unit joint speeds, world axes")
         self.list = ConfigurationList(self.listed, settings)
         self.list.taken.connect(self._take)
         self.form = PoseForm(self.listed, settings, self._say)
@@ -91,6 +95,7 @@ class ConfigurationsPanel(QWidget):
         column.addLayout(row)
         column.addLayout(below)
         column.addWidget(self.form)
+        column.addWidget(self.speeds)
         column.addWidget(self.note)
         column.addWidget(self.list, 1)
 
@@ -139,6 +144,17 @@ class ConfigurationsPanel(QWidget):
         self.frames.setItemText(0, f"{listed.frame} ({AUTOMATIC})")
         self._update_buttons()
         self._update_note()
+        self._update_speeds()
+
+    def _update_speeds(self) -> None:
+        """Show how near the pose is to a singular one."""
+        session, listed = self._session, self.listed
+        if not listed.can_move:
+            self.speeds.show_text("")
+            return
+        if self._slowest is None or (self._slowest.mech, self._slowest.frame) != (session.mech, listed.frame):
+            self._slowest = SlowestDirections(session.mech, listed.frame, session.p)
+        self.speeds.show_text(*self._slowest.describe(session.q, session.p))
 
     def _picture_axes(self) -> NDArray[np.float64]:
         """(3, 3) right, up and towards the viewer, as columns."""

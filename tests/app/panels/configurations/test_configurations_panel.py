@@ -219,3 +219,22 @@ def test_how_complete_a_list_is_stands_in_the_words():
     assert "Numeric" in words
     one = replace(some, solutions=some.solutions[:1])
     assert describe_list(frame, one)[0].startswith("At least this configuration")
+
+
+def test_the_slowest_direction_is_that_of_a_planar_arm_of_two_links():
+    """J of a 2R arm with an elbow of 90°: σ² are the eigenvalues of J Jᵀ, for any lengths."""
+    from app.panels.configurations.slowest_directions import SlowestDirections
+
+    path = next(each.path for each in examples() if each.name == "two_link")
+    mech = Session(load(path)).mech
+    frame, q = tool_frame(mech.model), np.array([0.0, np.pi / 2])
+    a = mech.joint_poses(q)
+    moving = [c.joint for c in mech.coordinates]
+    origins = [np.asarray(a[name][0])[:3, 3] for name in moving]
+    tip, z = np.asarray(mech.frame(q, frame))[:3, 3], np.asarray(a[moving[0]][0])[:3, 2]
+    J = np.column_stack([np.cross(z, tip - origin) for origin in origins])
+    sigma = np.linalg.svd(J, compute_uv=False)
+    slowest = SlowestDirections(mech, frame, {})
+    share, _ = slowest.shares(q, {})["translation"]
+    assert share == pytest.approx(sigma[1] / sigma[0], rel=1e-9)
+    assert slowest.describe(np.array([0.3, 0.0]), {})[0].startswith("Near a singular pose")
