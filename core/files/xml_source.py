@@ -226,9 +226,7 @@ class XmlReader:
         if not math.isfinite(value):
             comma = "," in word
             remedy = "Use a decimal point, not a comma." if comma else "Write a finite number such as 0.5 or 1e-3."
-            raise self.error(
-                tag, f"'{shorten(word)}' in {attribute} is not a number.", f"{where}, {attribute}", remedy
-            )
+            raise self.error(tag, f"'{shorten(word)}' in {attribute} is not a number.", f"{where}, {attribute}", remedy)
         return value
 
 

@@ -238,7 +238,10 @@ class _UrdfWriter:
             self._write_frame(root, frame)
         self.later = [
             word
-            for word, path in (("capsules", ".//capsule"), *((f"limits of {x}", f".//limit[@{x}]") for x in PLANNED_RATES))
+            for word, path in (
+                ("capsules", ".//capsule"),
+                *((f"limits of {x}", f".//limit[@{x}]") for x in PLANNED_RATES),
+            )
             if root.find(path) is not None
         ]
         root.set("version", LATER if self.later else PLAIN)
@@ -445,9 +448,16 @@ class _UrdfWriter:
             )
             self._add_finding("hint", text, "", "joints", self.turned[0], "parent")
         if version == LATER:
-            text = f"Its {', '.join(self.later)} need URDF {LATER}, which ROS before 2025 and Pinocchio before 4 refuse."
+            text = (
+                f"Its {', '.join(self.later)} need URDF {LATER}, which ROS before 2025 and Pinocchio before 4 refuse."
+            )
             self._add_finding(
-                "hint", text, "If the file is meant for one of these, use cylinders and leave such limits out.", "", "", ""
+                "hint",
+                text,
+                "If the file is meant for one of these, use cylinders and leave such limits out.",
+                "",
+                "",
+                "",
             )
         light = self._find_massless_links()
         if light:
