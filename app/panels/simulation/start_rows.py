@@ -368,8 +368,8 @@ def _title_with_count(title: str, count: int) -> str:
 
 
 def speed_entries(session: Session) -> tuple[SpeedEntry, ...]:
-    """Return an entry for each speed of the machine, last those of joints that close loops. The sliders of forces reach the joint's effort limit, or the force
-    that lifts the machine's weight with a lever of one metre."""
+    """Return an entry for each speed of the machine, last those of joints that close loops. The sliders of forces reach
+    the joint's effort limit, or the force that lifts the machine's weight with a lever of one metre."""
     mech, model = session.mech, session.model.expanded
     values = session.model.values()
     mass = sum(_numeric_value(body.mass, values) for body in model.bodies)

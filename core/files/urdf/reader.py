@@ -92,10 +92,18 @@ _INSTEAD = {
 _NUMBERS = ("origin", "inertial", "mimic", "dynamics", "axis")
 """Elements whose attributes all affect the motion."""
 _NOT_READ = "Not read: {}."
-_KEPT_ONLY = (
-    "gazebo transmission sensor ros2_control mujoco contact self_collision_checking collision_checking calibration "
-    "safety_controller"
-).split()
+_KEPT_ONLY = [
+    "gazebo",
+    "transmission",
+    "sensor",
+    "ros2_control",
+    "mujoco",
+    "contact",
+    "self_collision_checking",
+    "collision_checking",
+    "calibration",
+    "safety_controller",
+]
 """Elements that are kept and written back, but have no effect here."""
 _READ_NUMBERS = {
     "origin": ("xyz", "rpy"),

@@ -69,6 +69,8 @@ class Clock:
     timed: bool
     """False if nothing in the machine depends on time."""
     origin: str = ""
+    dimensions: tuple[str, ...] = ()
+    """Dimension of each driver's function, "" if it is unknown."""
     modes: int = 0
     """Number of mode variables (`core.mechanics.elements.mode_variables`)."""
 
@@ -83,12 +85,14 @@ class Clock:
 
     def splines(self, values: Mapping[str, Any]) -> Splines:
         """Return the splines at parameter values. Raises ModelError for an unusable table, FileError for a file."""
-        return build_splines([self._read_table(driver, values) for driver in self.drivers], self.modes)
+        dimensions = self.dimensions or ("",) * len(self.drivers)
+        tables = [self._read_table(*each, values) for each in zip(self.drivers, dimensions, strict=True)]
+        return build_splines(tables, self.modes)
 
-    def _read_table(self, driver: Driver, values: Mapping[str, Any]) -> tuple[Array, Array]:
+    def _read_table(self, driver: Driver, dimension: str, values: Mapping[str, Any]) -> tuple[Array, Array]:
         where = f"driver '{driver.name}'"
         if driver.file:
-            t, y = read_driver_columns(driver, self.origin)
+            t, y = read_driver_columns(driver, self.origin, dimension)
         else:
             read = Numbers(values).scalar
             t, y = (
@@ -148,4 +152,5 @@ def build_clock(model: Model, names: set[str], modes: int = 0) -> Clock:
     variables."""
     recorded = tuple(driver for driver in model.drivers if driver.times or driver.file)
     timed = bool(model.drivers) or bool(names & {"t", "time"})
-    return Clock(recorded, timed, model.origin, modes)
+    dimensions = tuple(driver.given_dimension(model) for driver in recorded)
+    return Clock(recorded, timed, model.origin, dimensions, modes)
