@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QInputDialog
 
 from app.background.signals import Signal
 from app.document.arm_configurations import arm_configurations_of
+from app.document.element_state import element_state_of
 from app.document.kept.companion import check_finite_number, limited_text, parse_view
 from app.document.revision import DocumentState, UndoableAction
 from app.plotting.curves import Plot, PlotSheet
@@ -33,7 +34,7 @@ class ViewState:
 
     def __init__(self, view: Stage, run_scene: RunDisplay, views: SavedViews, plots: Callable[[], PlotsPanel]) -> None:
         self._view, self._session, self._run_scene, self._sheets = view, view.session, run_scene, plots
-        configurations = arm_configurations_of(view.session)
+        configurations, state = arm_configurations_of(view.session), element_state_of(view.session)
         self._sections: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
             "camera": (self._camera_section, self._restore_camera),
             "views": (views.views_section, views.restore_views),
@@ -41,6 +42,7 @@ class ViewState:
             "traces": (self._paths_section, self._restore_paths),
             "vectors": (self._vectors_section, self._restore_vectors),
             "configurations": (configurations.options_section, configurations.restore_options),
+            "state": (state.options_section, state.restore_options),
             "locks": (lambda: sorted(self._session.locked_bodies), self._restore_locks),
         }
 

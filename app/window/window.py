@@ -4,7 +4,7 @@ depends on it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from app.background.slices import shared_slices
 from app.dialogs.messages import MessageCard
 from app.document.kept import recovery_copies
 from app.document.kept.run_keeper import RunSaver
+from app.document.motion_plans import motion_plans_of
 from app.document.picture_settings import PictureSettings
 from app.document.revision import ElementRef
 from app.document.run_pose import RunPoseFollower
@@ -57,6 +58,7 @@ from app.window.status import MessageOutlets, StatusLine
 from app.window.view_state import SavedViews, ViewState
 
 if TYPE_CHECKING:
+    from app.panels.configurations.panel import ConfigurationsPanel
     from app.panels.console.panel import ConsolePanel
     from app.panels.derivation.panel import DerivationPanel
     from app.panels.findings.panel import FindingsPanel
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from app.panels.robotica.panel import RoboticaPanel
     from app.panels.simulation.panel import SimulationPanel
     from app.panels.sliders.panel import SlidersPanel
+    from app.panels.state.panel import StatePanel
     from app.panels.tree.panel import ModelTree
     from app.window.start_page import StartPage
     from app.workbench import Workbench
@@ -162,6 +165,7 @@ class Window(QMainWindow):
         self.run_pose = own(RunPoseFollower(session))
         self.run_scene = own(RunDisplay(self.viewport))
         self.legend = own(VectorLegend(self.viewport, self.run_scene))
+        own(motion_plans_of(session))
         self.timeline = own(Timeline(session, self.player, self.sequence, self.theme))
         self.setCentralWidget(self._create_central_widget())
 
@@ -250,12 +254,16 @@ class Window(QMainWindow):
         made("robotica", self._connect_robotica_panel)
         made("derivation", lambda panel: panel.changed.connect(refresh))
         made("derivation", lambda panel: self.docks.docks["derivation"].visibilityChanged.connect(panel.set_in_front))
-        configurations = self.docks.docks["configurations"]
-        made("configurations", lambda panel: configurations.visibilityChanged.connect(panel.check_visibility))
+        for name in ("configurations", "motions", "state"):
+            made(name, partial(self._check_with_dock, name))
         made("output", lambda panel: panel.added.connect(self._show_output_panel))
         made("findings", lambda panel: self.docks.set_panel_title("findings", panel.tab_title))
         self.guard.install()
         self.actions_.refresh()
+
+    def _check_with_dock(self, name: str, panel: ConfigurationsPanel | StatePanel) -> None:
+        """Let a panel check if it can be seen when its dock comes to the front or leaves it."""
+        self.docks.docks[name].visibilityChanged.connect(panel.check_visibility)
 
     def _connect_robotica_panel(self, panel: RoboticaPanel) -> None:
         panel.running.connect(self.functions.show_robotica_running)

@@ -218,20 +218,20 @@ class Channels:
             return self.elements.table[channel].dimensions
         owner, _, what = channel.rpartition(".")
         if what in JOINT and owner in self.mech.joint_names:
-            return self._coordinate_dimensions(owner, what)
+            return self.coordinate_dimensions(owner, what)
         if what in FRAME and owner in self.mech.frame_names:
             return _FRAME_DIMENSIONS[what]
         columns = self.mech.q_names if what == "q" else self.mech.v_names
         if what in JOINT[:4] and owner in columns:
             joint = owner.rpartition(".")[0]
-            return (self._coordinate_dimensions(joint, what)[columns.index(owner) - self._first_index(joint, what)],)
+            return (self.coordinate_dimensions(joint, what)[columns.index(owner) - self._first_index(joint, what)],)
         return None
 
     def _first_index(self, joint: str, quantity: str) -> int:
         """Return the index of a joint's first coordinate or speed."""
         return int((self.mech.joint_q(joint) if quantity == "q" else self.mech.joint_v(joint)).start)
 
-    def _coordinate_dimensions(self, joint: str, quantity: str) -> tuple[str, ...]:
+    def coordinate_dimensions(self, joint: str, quantity: str) -> tuple[str, ...]:
         """Return the dimensions of a joint's coordinates, speeds, accelerations, forces or reaction."""
         if quantity == "reaction":
             return ("torque",) * 3 + ("force",) * 3
