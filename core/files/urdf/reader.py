@@ -76,6 +76,8 @@ _MOVES = re.compile(
     re.I,
 )
 """Words that indicate an effect on the motion."""
+_XACRO = ("if", "unless", "include", "macro", "property", "arg", "insert_block", "call", "element", "attribute")
+"""Elements of Xacro, which act only with the prefix `xacro:`."""
 _REFUSED = ("link name", "joint name", "joint type", "parent link", "child link", "mass value", "mimic joint")
 _SIZES = ("box size", "cylinder radius", "cylinder length", "capsule radius", "capsule length", "sphere radius")
 _INSTEAD = {
@@ -168,6 +170,7 @@ def _report_kept_elements(reader: XmlReader, root: Tag) -> None:
 
 def _severity(unknown: UnknownWord) -> Severity:
     moves = bool(_MOVES.search(unknown.word)) or (not unknown.attribute and unknown.tag.prefix == "xacro")
+    moves = moves or (not unknown.attribute and unknown.word in _XACRO)
     return "warning" if moves or unknown.meant or unknown.element in _NUMBERS else "hint"
 
 
