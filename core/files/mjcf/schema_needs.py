@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.files.mjcf.mjcf_words import VOCABULARY
 from core.files.mjcf.mjcf_types import find_type
+from core.files.mjcf.mjcf_words import VOCABULARY
 from core.files.xml_source import Tag, XmlReader, local_name
 
 _TARGETS = ("joint", "jointinparent", "tendon", "site", "slidersite", "body")

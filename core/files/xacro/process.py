@@ -125,7 +125,6 @@ class _Arguments(dict[str, str]):
 
 def expand(file: str, packages: str, is_sandboxed: bool, arguments: str) -> tuple[str, list[str]]:
     """Return the URDF text and xacro's warnings. Raises FileError."""
-    import xacro
     from xacro import substitution_args
     from xacrodoc import XacroDoc
 
@@ -139,8 +138,7 @@ def expand(file: str, packages: str, is_sandboxed: bool, arguments: str) -> tupl
     else:
         substitution_args._eval_find = find
         keep_escapes()
-    said: dict[str, None] = {}
-    xacro.warning = lambda *words, **_: said.update({" ".join(map(str, words)).strip()[:LONGEST_WARNING]: None})
+    said = _collect_warnings()
     os.chdir(Path(file).parent)
     sys.path[:] = [place for place in sys.path if os.path.isabs(place)]
     sys.setrecursionlimit(DEEPEST)
@@ -177,6 +175,15 @@ def expand(file: str, packages: str, is_sandboxed: bool, arguments: str) -> tupl
             line=line,
             remedy="Correct the file, or give the folders of its packages.",
         ) from None
+
+
+def _collect_warnings() -> dict[str, None]:
+    """Let xacro put its warnings, each once, into a dictionary instead of its output; return that."""
+    import xacro
+
+    said: dict[str, None] = {}
+    xacro.warning = lambda *words, **_: said.update({" ".join(map(str, words)).strip()[:LONGEST_WARNING]: None})
+    return said
 
 
 def refused_expression_error(error: Any, file: str, line: int | None) -> FileError:
