@@ -243,7 +243,7 @@ ELEMENT_COMMANDS = (
         "Lock",
         lambda w: toggle_lock(w.session),
         "Edit",
-        "K",
+        "Shift+K",
         "lock",
         when=_is_body_selected,
         checked=lambda w: is_locked(w.session),

@@ -104,7 +104,7 @@ class _FramePath:
         if found.at_limits:
             return f"{', '.join(found.at_limits)} at the limit"
         if self._session.locked_bodies:
-            return f"{', '.join(sorted(self._session.locked_bodies))} locked: press K to unlock"
+            return f"{', '.join(sorted(self._session.locked_bodies))} locked: press Shift+K to unlock"
         return "the joints do not reach farther in this direction"
 
 

@@ -116,7 +116,7 @@ def _show_pull(view: Stage, body: str, local_point: np.ndarray, target: np.ndarr
     if result.at_limits:
         why = f"{', '.join(result.at_limits)} at the limit"
     elif far and session.locked_bodies:
-        why = f"{', '.join(sorted(session.locked_bodies))} locked: press K to unlock"
+        why = f"{', '.join(sorted(session.locked_bodies))} locked: press Shift+K to unlock"
     elif far and is_stuck(session.mech, session.q, session.p, body, local_point):
         why = "dead point: no motion of the machine moves this point; pull another body"
     view.show_hint(f"Pulling {body} · {why if far else 'reached'} · Esc cancels")

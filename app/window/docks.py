@@ -16,7 +16,7 @@ from app.widgets.label import set_accessible_panel_names
 if TYPE_CHECKING:
     from app.workbench import Workbench
 
-VERSION = 7
+VERSION = 9
 """Version of the layout, incremented when the set of panels changes, so that a layout saved by an older version is
 ignored."""
 AREAS = {

@@ -19,6 +19,7 @@ from app.background.slices import shared_slices
 from app.dialogs.messages import MessageCard
 from app.document.kept import recovery_copies
 from app.document.kept.run_keeper import RunSaver
+from app.document.motion_plans import motion_plans_of
 from app.document.picture_settings import PictureSettings
 from app.document.revision import ElementRef
 from app.document.run_pose import RunPoseFollower
@@ -164,6 +165,7 @@ class Window(QMainWindow):
         self.run_pose = own(RunPoseFollower(session))
         self.run_scene = own(RunDisplay(self.viewport))
         self.legend = own(VectorLegend(self.viewport, self.run_scene))
+        own(motion_plans_of(session))
         self.timeline = own(Timeline(session, self.player, self.sequence, self.theme))
         self.setCentralWidget(self._create_central_widget())
 
@@ -252,7 +254,7 @@ class Window(QMainWindow):
         made("robotica", self._connect_robotica_panel)
         made("derivation", lambda panel: panel.changed.connect(refresh))
         made("derivation", lambda panel: self.docks.docks["derivation"].visibilityChanged.connect(panel.set_in_front))
-        for name in ("configurations", "state"):
+        for name in ("configurations", "motions", "state"):
             made(name, partial(self._check_with_dock, name))
         made("output", lambda panel: panel.added.connect(self._show_output_panel))
         made("findings", lambda panel: self.docks.set_panel_title("findings", panel.tab_title))

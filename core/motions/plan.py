@@ -15,6 +15,7 @@ from core.mechanism import Mechanism
 from core.model import Model
 from core.model.edits import edits
 from core.model.motions import Motion, Segment, StoredPose, Target
+from core.motions.independent_speeds import independent_speeds
 from core.motions.joint_bounds import read_joint_bounds
 from core.motions.laws import LAWS, TimeLaw, rest
 from core.motions.paths import (
@@ -50,6 +51,15 @@ def plan(
     if p:
         machine = machine.updated(_with_parameter_values(machine.model, p))
     return _Planner(machine, find_motion(machine.model, motion)).plan(q0)
+
+
+def place_position(
+    mech: Mechanism, place: str, q: Array, frame: str = "", p: Mapping[str, float] | None = None
+) -> Array:
+    """(nq,) position of the machine at a pose or target of a frame (default: the tool), coming from q. Raises
+    ModelError."""
+    machine = mech.updated(_with_parameter_values(mech.model, p)) if p else mech
+    return _Planner(machine, Motion(name="motion", frame=frame)).place_position(place, q, f"place '{place}'")
 
 
 def find_motion(model: Model, motion: Motion | str) -> Motion:
@@ -190,7 +200,7 @@ class _Planner:
         displacement = self.mech.difference(q, end)
         if not self.mech.constrained:
             return StraightPath(self.mech, q, end), end
-        chosen = self._independent_speeds(q)
+        chosen = independent_speeds(self.mech, q)
         rows = CoordinateRows(self.mech, q, chosen, displacement[chosen], None)
         path = FollowedPath(self.mech, rows, q, where, (0.0, 0.0))
         gap = float(np.max(np.abs(self.mech.difference(path.end, end)), initial=0.0))
@@ -202,13 +212,6 @@ class _Planner:
                 remedy="Lead the motion through a pose in between.",
             )
         return path, path.end
-
-    def _independent_speeds(self, q: Array) -> NDArray[np.intp]:
-        """(k,) indices of speeds that determine all others at q."""
-        from scipy.linalg import null_space, qr
-
-        free = null_space(np.asarray(self.mech.constraint_jacobian(q)), rcond=1e-9)
-        return np.sort(qr(free.T, mode="r", pivoting=True)[1][: free.shape[1]])
 
     # --------------------------------------------------------------------------- laws
 

@@ -96,9 +96,12 @@ class Trajectory:
         return times, *self.at(times)
 
     def jerk(self, t: Any) -> Array:
-        """(…, nv) jerk at times t (…), s, by central differences of the accelerations."""
+        """(…, nv) jerk at times t (…), s, by differences of the accelerations to the side without a jump; jumps of the
+        acceleration, which are impulses of the jerk, are not counted."""
         times = np.asarray(t, dtype=float)
-        return np.asarray((self.at(times + JERK_STEP)[2] - self.at(times - JERK_STEP)[2]) / (2.0 * JERK_STEP))
+        before, now, after = (self.at(times + k * JERK_STEP)[2] for k in (-1.0, 0.0, 1.0))
+        ahead, behind = (after - now) / JERK_STEP, (now - before) / JERK_STEP
+        return np.asarray(np.where(np.abs(ahead) < np.abs(behind), ahead, behind))
 
     def tool(self, t: Any, frame: str | None = None) -> tuple[Array, Array, Array]:
         """Return pose (…, 4, 4), twist (…, 6) [ω; v] and acceleration (…, 6) of the tool, world axes."""

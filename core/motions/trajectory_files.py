@@ -36,7 +36,7 @@ def write_trajectory(mech: Mechanism, samples: Samples, path: Any) -> None:
 
 def _csv_text(mech: Mechanism, samples: Samples) -> str:
     time, q, v, a = samples
-    units = _speed_units(mech)
+    units = speed_units(mech)
     heads = ["t [s]"]
     heads += [f"{name}.q{_position_unit(mech, name)}" for name in mech.q_names]
     for word, per in (("v", "/s"), ("a", "/s^2")):
@@ -46,7 +46,8 @@ def _csv_text(mech: Mechanism, samples: Samples) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _speed_units(mech: Mechanism) -> list[str]:
+def speed_units(mech: Mechanism) -> list[str]:
+    """Return "m" or "rad" for each speed of a machine."""
     units: list[str] = []
     own = {coordinate.joint for coordinate in mech.coordinates}
     for joint in mech.model.expanded.joints:
@@ -60,7 +61,7 @@ def _speed_units(mech: Mechanism) -> list[str]:
 def _position_unit(mech: Mechanism, name: str) -> str:
     if name not in mech.v_names:  # components of quaternions and positions of free bodies
         return ""
-    return f" [{_speed_units(mech)[mech.v_names.index(name)]}]"
+    return f" [{speed_units(mech)[mech.v_names.index(name)]}]"
 
 
 def _message_text(mech: Mechanism, samples: Samples) -> str:

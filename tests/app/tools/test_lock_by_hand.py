@@ -27,7 +27,7 @@ def four_bar(bench):
 
 def lock(bench, body):
     bench.session.select(ElementRef("bodies", body))
-    QTest.keyClick(bench.view, Qt.Key.Key_K)
+    QTest.keyClick(bench.view, Qt.Key.Key_K, Qt.KeyboardModifier.ShiftModifier)
 
 
 def seen(bench, x, z):
@@ -35,7 +35,7 @@ def seen(bench, x, z):
     return float(pixel[0]), float(pixel[1])
 
 
-def test_k_locks_and_unlocks_and_both_are_seen_and_undone(four_bar):
+def test_shift_k_locks_and_unlocks_and_both_are_seen_and_undone(four_bar):
     bench = four_bar
     lock(bench, "link3")
     assert bench.session.locked_bodies == {"link3"}
