@@ -64,7 +64,7 @@ class SelfMotion(QObject):
 
     @property
     def end(self) -> str:
-        """What ends the curve at the present position; "" between its ends."""
+        """Reason why the curve ends at the present position; "" between its ends."""
         curve = self.curve
         if curve is None or curve.is_closed:
             return ""

@@ -26,7 +26,7 @@ NULL = 1e-6
 """Singular value, by the largest, below which a motion is free at the start."""
 CORRECTIONS = 8
 """Largest number of Newton steps for a position."""
-CLOSED = 1e-9
+ON_CURVE = 1e-9
 """Error (rad, machine sizes) of a position that counts as on the curve."""
 FARTHEST = 0.5
 """Share of the step by which a correction may move a position."""
@@ -66,9 +66,9 @@ class SelfMotionCurve:
         nearest = float(np.max(np.abs(self.q[k] - q))), float(self.lengths[k])
         for first in (k - 1, k):
             if 0 <= first < len(self.lengths) - 1:
-                chord = self.q[first + 1] - self.q[first]
-                part = float(np.clip((q - self.q[first]) @ chord / (chord @ chord), 0.0, 1.0))
-                away = float(np.max(np.abs(self.q[first] + part * chord - q)))
+                segment = self.q[first + 1] - self.q[first]
+                part = float(np.clip((q - self.q[first]) @ segment / (segment @ segment), 0.0, 1.0))
+                away = float(np.max(np.abs(self.q[first] + part * segment - q)))
                 between = self.lengths[first] + part * (self.lengths[first + 1] - self.lengths[first])
                 nearest = min(nearest, (away, float(between)))
         return nearest[1] if nearest[0] < 0.1 * STEP else None
@@ -160,7 +160,7 @@ class _Path:
         x = q
         for _ in range(CORRECTIONS):
             e = self._errors(x)
-            if np.max(np.abs(e), initial=0.0) < CLOSED:
+            if np.max(np.abs(e), initial=0.0) < ON_CURVE:
                 return x
             u, sigma, vt = np.linalg.svd(self._rows(x), full_matrices=False)
             kept = min(self.rank, len(sigma))
