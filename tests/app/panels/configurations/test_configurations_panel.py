@@ -81,7 +81,7 @@ def test_the_panel_lists_what_the_kernel_finds(qtbot, settings, name):
         if each.configuration is not None:
             assert row.name == str(each.configuration)
     assert [row.is_present for row in rows].count(True) == 1
-    assert panel.note.words.startswith("All" if kernel.complete == "all" else "At least these")
+    assert panel.note.words.startswith("At least these" if kernel.complete == "at least these" else "All")
     close(panel)
 
 
