@@ -12,14 +12,15 @@ from PySide6.QtCore import QObject, QTimer
 from app.background.jobs import Worker
 from app.background.signals import Lifetime, Signal
 from app.document.arm_configurations import ArmConfigurations, ConfigurationsRequest
-from core.analysis.arms.self_motion_curve import SelfMotionCurve, follow_self_motion
 from core.errors import KinetostatError
-from core.functions.context import Cancelled
+from core.mechanism.inverse_kinematics_results import SelfMotionCurve
 
 Array = NDArray[np.float64]
 
 LOOK_EVERY = 15
 """Milliseconds between two checks of the thread."""
+ON_CURVE = 0.006
+"""Distance (rad, m) of a coordinate from the straight line between positions of a curve that are near each other."""
 SAME_POSE = 1e-6
 """Difference of the frame's poses (m, and of the rotation's entries) below which a curve is still valid."""
 
@@ -68,9 +69,9 @@ class SelfMotion(QObject):
         curve = self.curve
         if curve is None or curve.is_closed:
             return ""
-        if self.length >= curve.lengths[-1]:
+        if self.length >= curve.length[-1]:
             return curve.ends[1]
-        return curve.ends[0] if self.length <= curve.lengths[0] else ""
+        return curve.ends[0] if self.length <= 0.0 else ""
 
     # ----------------------------------------------------------------------------- verbs
 
@@ -78,7 +79,7 @@ class SelfMotion(QObject):
         """Show the position at a length along the curve."""
         if self.curve is None:
             return
-        self.length = float(np.clip(length, self.curve.lengths[0], self.curve.lengths[-1]))
+        self.length = float(np.clip(length, 0.0, self.curve.length[-1]))
         self._shown_q = self.curve.at(self.length)
         self._listed.session.preview(q=self._shown_q)
         self.changed.emit()
@@ -111,7 +112,7 @@ class SelfMotion(QObject):
             return False
         if self._shown_q is None or not np.array_equal(self._shown_q, session.q):
             X = np.asarray(session.mech.frame(session.q, of.frame, p=session.p, t=session.t))
-            length = curve.length_of(session.q)
+            length = length_along(curve, session.q)
             if length is None or np.max(np.abs(X - self._pose)) > SAME_POSE:
                 return False
             self.length, self._shown_q = length, np.array(session.q)
@@ -129,18 +130,9 @@ class SelfMotion(QObject):
 
     def _compute(self, request: ConfigurationsRequest) -> None:
         """Compute the curve (in the thread)."""
-
-        def stop_if_old() -> None:
-            if self._asked is not request:
-                raise Cancelled
-
         try:
-            curve = follow_self_motion(
-                request.mech, request.q, request.frame, p=request.p, t=request.t, step=stop_if_old
-            )
-        except Cancelled:
-            return
-        except KinetostatError:
+            curve = request.mech.self_motion(request.q, request.frame, p=request.p, t=request.t)
+        except KinetostatError:  # there is none, or more than one
             curve = None
         self._answer = request, curve
 
@@ -148,7 +140,8 @@ class SelfMotion(QObject):
         answer, self._answer = self._answer, None
         if answer is not None and answer[0] is self._asked:
             self._of, self.curve = answer
-            self.length, self._shown_q = 0.0, answer[0].q
+            length = length_along(self.curve, answer[0].q) if self.curve is not None else None
+            self.length, self._shown_q = length or 0.0, answer[0].q
             self._pose = np.asarray(answer[0].mech.frame(answer[0].q, answer[0].frame, p=answer[0].p, t=answer[0].t))
             self._asked = None
             self.changed.emit()
@@ -160,3 +153,18 @@ class SelfMotion(QObject):
         if self.curve is not None:
             self.curve = self._of = None
             self.changed.emit()
+
+
+def length_along(curve: SelfMotionCurve, q: Array) -> float | None:
+    """Return the length at which a position (nq,) is on a curve; None if it is not."""
+    k = int(np.argmin(np.max(np.abs(curve.q - q), axis=1)))
+    nearest = float(np.max(np.abs(curve.q[k] - q))), float(curve.length[k])
+    for first in (k - 1, k):
+        if 0 <= first < len(curve.length) - 1:
+            segment = curve.q[first + 1] - curve.q[first]
+            part = float(np.clip((q - curve.q[first]) @ segment / max(float(segment @ segment), 1e-300), 0.0, 1.0))
+            away = float(np.max(np.abs(curve.q[first] + part * segment - q)))
+            nearest = min(
+                nearest, (away, float(curve.length[first] + part * (curve.length[first + 1] - curve.length[first])))
+            )
+    return nearest[1] if nearest[0] < ON_CURVE else None

@@ -58,11 +58,10 @@ class SelfMotionRow(QWidget):
     def show_state(self) -> None:
         """Show the present position on the curve."""
         curve = self.motion.curve
-        self.setVisible(curve is not None and len(curve.lengths) > 1)
-        if curve is None or len(curve.lengths) < 2:
+        self.setVisible(curve is not None and len(curve.length) > 1)
+        if curve is None or len(curve.length) < 2:
             return
-        low, high = curve.lengths[0], curve.lengths[-1]
-        at = round(STEPS * float(np.clip((self.motion.length - low) / (high - low), 0.0, 1.0)))
+        at = round(STEPS * float(np.clip(self.motion.length / curve.length[-1], 0.0, 1.0)))
         if not self.slider.isSliderDown() and at != self.slider.value():
             blocked = self.slider.blockSignals(True)
             self.slider.setValue(at)
@@ -84,8 +83,7 @@ class SelfMotionRow(QWidget):
         curve = self.motion.curve
         if curve is None:
             return
-        low, high = curve.lengths[0], curve.lengths[-1]
-        self.motion.preview(low + (high - low) * at / STEPS)
+        self.motion.preview(float(curve.length[-1]) * at / STEPS)
         if not self.slider.isSliderDown():
             self._pause.start()
 

@@ -1,214 +1,264 @@
-"""The motion of a machine's joints that leaves a frame where it is, followed from a position to both ends.
+"""Self-motion of a redundant machine as a curve: positions in which a frame keeps its pose, by continuation.
 
-The curve is followed in the null space of the Jacobian, by a step along its tangent and Newton's correction, until a
-joint meets its limit, the curve closes, or it cannot be continued.
+A step goes along the null vector of the Jacobian, and Newton's method brings it back (predictor and corrector, E.
+Allgower, K. Georg, Introduction to Numerical Continuation Methods, 2003, 6.1); its length follows the turn of the
+tangent. The curve ends at a joint limit, or where it comes back to its start.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arms.pose_errors import pose_errors
+from core.analysis.arms.task_chain import FREE_DIRECTIONS, check_free_directions
 from core.analysis.inverse_kinematics import speeds_without_effect
-from core.later import dataclass
+from core.analysis.tool_frame import tool_frame
+from core.constraints.mobility.constraint_rank import PositionConstraints
+from core.errors import ModelError, suggest_names
 from core.mechanism import Mechanism
+from core.mechanism.inverse_kinematics_results import SelfMotionCurve
+from core.numerics.matrix_forms import to_dense
 
 Array = NDArray[np.float64]
 
-STEP, LEAST_STEP = 0.06, 1e-5
-"""Length of a step (rad, slides in machine sizes), and below which an end is reached."""
-LONGEST = 60.0
-"""Length after which a direction is not followed further."""
-NULL = 1e-6
-"""Singular value, by the largest, below which a motion is free at the start."""
-CORRECTIONS = 8
-"""Largest number of Newton steps for a position."""
-ON_CURVE = 1e-9
-"""Error (rad, machine sizes) of a position that counts as on the curve."""
-FARTHEST = 0.5
-"""Share of the step by which a correction may move a position."""
-ON_LIMIT = 1e-9
-"""Distance (rad, m) beyond a limit that is a rounding error."""
+FIRST_STEP, LONGEST_STEP, SHORTEST_STEP = 0.02, 0.1, 1e-5
+"""Lengths of steps (rad, machine sizes)."""
+TURNED, HARDLY_TURNED = 0.97, 0.995
+"""Cosine of the tangent's turn in a step below which the step is halved, and above which the next one is longer."""
+SETTLED = 1e-12
+"""Error (rad, machine sizes) at which a position keeps the pose."""
+CORRECTIONS = 6
+"""Largest number of Newton steps after a step along the tangent."""
+NULL = 1e-7
+"""Singular value up to which a motion leaves the frame where it is."""
+MOST_POSITIONS = 4000
+"""Largest number of positions of a curve."""
+BISECTIONS = 50
+"""Number of halvings with which a limit is met."""
+ROW_ORDER = ("rx", "ry", "rz", "x", "y", "z")
 
 
-@dataclass(frozen=True, eq=False)
-class SelfMotionCurve:
-    """Positions in which the frame is at the same pose.
-
-    q : (n, nq), in order; lengths : (n,) along the curve from the position from which it was followed, negative
-    before it; is_closed : True if the last position leads back to the first; ends : what ends the curve before and
-    after, "" for a closed one; correct : brings a position (nq,) near the curve onto it
-    """
-
-    q: Array
-    lengths: Array
-    is_closed: bool
-    ends: tuple[str, str]
-    correct: Callable[[Array], Array | None]
-
-    def at(self, length: float) -> Array:
-        """Return the position (nq,) at a length along the curve; beyond its ends the last one."""
-        k = int(np.clip(np.searchsorted(self.lengths, length) - 1, 0, max(len(self.lengths) - 2, 0)))
-        if len(self.lengths) == 1:
-            return self.q[0].copy()
-        first, last = self.lengths[k], self.lengths[k + 1]
-        part = float(np.clip((length - first) / (last - first), 0.0, 1.0))
-        straight = (1.0 - part) * self.q[k] + part * self.q[k + 1]
-        found = self.correct(straight)
-        return self.q[k + round(part)].copy() if found is None else found
-
-    def length_of(self, q: Array) -> float | None:
-        """Return the length at which a position is on the curve; None if it is not."""
-        k = int(np.argmin(np.max(np.abs(self.q - q), axis=1)))
-        nearest = float(np.max(np.abs(self.q[k] - q))), float(self.lengths[k])
-        for first in (k - 1, k):
-            if 0 <= first < len(self.lengths) - 1:
-                segment = self.q[first + 1] - self.q[first]
-                part = float(np.clip((q - self.q[first]) @ segment / (segment @ segment), 0.0, 1.0))
-                away = float(np.max(np.abs(self.q[first] + part * segment - q)))
-                between = self.lengths[first] + part * (self.lengths[first + 1] - self.lengths[first])
-                nearest = min(nearest, (away, float(between)))
-        return nearest[1] if nearest[0] < 0.1 * STEP else None
-
-
-def follow_self_motion(
+def trace_self_motion(
     mech: Mechanism,
-    q: Array,
-    frame: str,
+    q: Any,
+    frame: str | None = None,
     *,
-    p: Mapping[str, float] | None = None,
+    free: Sequence[str] = (),
+    locked: Sequence[str] = (),
+    p: Any = None,
     t: float = 0.0,
-    step: Callable[[], object] | None = None,
-) -> SelfMotionCurve | None:
-    """Follow the motion of the joints that leaves a frame where it is at q (nq,), in both directions, within the joint
-    limits; None if there is none. Where several joint motions do, the one with the least change of direction is
-    followed. `step()` is called before each step and may raise."""
-    path = _Path(mech, np.array(q, dtype=float), frame, p, t)
-    tangent = path.first_tangent()
-    if tangent is None:
-        return None
-    after, closed, end = path.follow(tangent, step)
-    before, start = (np.zeros((0, mech.nq)), "") if closed else path.follow(-tangent, step)[::2]
-    positions = np.vstack([before[::-1], path.start[None], after])
-    changes = np.linalg.norm(path.units * np.diff(positions, axis=0), axis=1)
-    lengths = np.concatenate([[0.0], np.cumsum(changes)])
-    return SelfMotionCurve(positions, lengths - lengths[len(before)], closed, (start, end), path.correct)
+) -> SelfMotionCurve:
+    """Trace the self-motion through a position; see `Mechanism.self_motion`."""
+    task = _Task(mech, tool_frame(mech.model) if frame is None else frame, free, locked, p, t)
+    start = np.array(q, dtype=float)
+    if start.shape != (mech.nq,) or not np.isfinite(start).all():
+        raise ModelError(f"q is not a position of {mech.nq} finite numbers.", where="q", remedy="Give mech.rest().")
+    task.widen_limits(start)
+    target = np.asarray(mech.frame(start, task.frame, p=task.p))
+    tangent = task.first_tangent(start, target)
+    forward = _follow(task, start, target, tangent)
+    if forward.is_closed:
+        positions, ends = forward.positions, ("", "")
+    else:
+        back = _follow(task, start, target, -tangent)
+        positions = [*reversed(back.positions[1:]), *forward.positions]
+        ends = (back.end, forward.end)
+    Q = np.array(positions)
+    joints = task.moving_joints(Q)
+    return SelfMotionCurve(
+        Q, task.lengths(Q), forward.is_closed, ends, joints, lambda near: task.corrected(near, target)
+    )
 
 
-class _Path:
-    """Equations of the curve: the frame's pose, loops, and joints that do not move the frame."""
+class _Branch(NamedTuple):
+    positions: list[Array]
+    is_closed: bool
+    end: str
 
-    def __init__(self, mech: Mechanism, q: Array, frame: str, p: Mapping[str, float] | None, t: float) -> None:
-        self.mech, self.frame, self.p, self.t = mech, frame, p, t
-        self.start = q
-        self.target = np.asarray(mech.frame(q, frame, p=p, t=t))
-        poses = np.asarray(mech.poses(q, p))[:, :3, 3]
-        self.size = max(float(np.max(np.linalg.norm(poses - poses[0], axis=1), initial=0.0)), 1e-9)
-        self.idle = np.asarray(speeds_without_effect(mech, frame, dict(p) if p else None, t=t))
-        table = mech.coordinates
-        self.units = np.array([1.0 / self.size if each.dimension == "length" else 1.0 for each in table])
-        lower = [-np.inf if each.lower is None else each.lower for each in table]
-        upper = [np.inf if each.upper is None else each.upper for each in table]
-        # a joint that is beyond its limit at the start must not go farther
-        self.lower, self.upper = np.minimum(lower, q) - ON_LIMIT, np.maximum(upper, q) + ON_LIMIT
-        sigma = np.linalg.svd(self._rows(q), compute_uv=False)
-        self.rank = int(np.sum(sigma > NULL * max(float(sigma[0]), 1e-300))) if len(sigma) else 0
 
-    def _rows(self, q: Array) -> Array:
-        """(m, nv) rates of the equations, lengths in sizes of the machine."""
-        J = np.array(self.mech.jacobian(q, self.frame, p=self.p))
-        J[3:] /= self.size
-        if self.mech.constrained:
-            J = np.vstack([J, np.asarray(self.mech.constraint_jacobian(q, p=self.p))])
-        J[:, self.idle] = 0.0
-        scale = np.eye(self.mech.nv)[self.idle]
-        return np.vstack([J / self._speed_units, scale])
+class _Task:
+    """Pose that is kept, by rows in the target's axes, with locked joints and limits."""
 
-    @property
-    def _speed_units(self) -> Array:
-        if self.mech.nq == self.mech.nv:
-            return self.units
-        return np.ones(self.mech.nv)
+    def __init__(
+        self, mech: Mechanism, frame: str, free: Sequence[str], locked: Sequence[str], p: Any, t: float
+    ) -> None:
+        self.mech, self.frame, self.p, self.t = mech, mech.compiled.check_frame_name(frame), mech.parameter_values(p), t
+        self.constraints = PositionConstraints(mech.compiled, self.p, t)
+        self.units = self.constraints.speed_units
+        free = check_free_directions(free)
+        self.rows = [k for k, name in enumerate(ROW_ORDER) if name not in free]
+        assert set(ROW_ORDER) == set(FREE_DIRECTIONS)
+        self.weights = np.repeat([1.0, 1.0 / self.constraints.size], 3)
+        self.moves = np.ones(mech.nv, dtype=bool)
+        for name in locked:
+            if name not in mech.joint_names:
+                raise ModelError(
+                    f"There is no joint '{name}'.", where="locked", remedy=suggest_names(name, mech.joint_names)
+                )
+            self.moves[mech.joint_v(name)] = False
+        values = dict(zip(mech.p_names, self.p.tolist(), strict=True))
+        idle = speeds_without_effect(mech, self.frame, values, translation={"rx", "ry", "rz"} <= set(free), t=t)
+        self.moves[idle] = False
+        coordinates = mech.coordinates
+        self.lower = np.array([-np.inf if c.lower is None else c.lower for c in coordinates])
+        self.upper = np.array([np.inf if c.upper is None else c.upper for c in coordinates])
+        unlimited = ~np.isfinite(self.lower) & ~np.isfinite(self.upper)
+        self.turns = np.array([c.dimension == "angle" for c in coordinates]) & unlimited
+        """Coordinates that are the same after a whole turn."""
 
-    def _errors(self, q: Array) -> Array:
-        e = pose_errors(np.asarray(self.mech.frame(q, self.frame, p=self.p)), self.target)
-        e[3:] /= self.size
-        if self.mech.constrained:
-            e = np.concatenate([e, -np.asarray(self.mech.constraint_residual(q, p=self.p, t=self.t))])
-        return np.concatenate([e, np.zeros(int(np.sum(self.idle)))])
+    def widen_limits(self, q: Array) -> None:
+        """Let coordinates that are beyond a limit at a position be so, but no farther."""
+        self.lower, self.upper = np.minimum(self.lower, q), np.maximum(self.upper, q)
 
-    # ----------------------------------------------------------------------------- following
+    def matrix(self, q: Array, target: Array) -> Array:
+        """(rows, k) derivative of the error by the k speeds that move, scaled."""
+        J = np.asarray(self.mech.jacobian(q, self.frame, p=self.p))
+        R = target[:3, :3]
+        own = np.concatenate([R.T @ J[:3], R.T @ J[3:]])
+        rows = (self.weights[:, None] * own)[self.rows] * self.units
+        if self.constraints.rows:
+            rows = np.vstack([rows, to_dense(self.constraints.scaled_position_jacobian(q))])
+        return np.asarray(rows[:, self.moves])
 
-    def first_tangent(self) -> Array | None:
-        """Return the direction (nv,) of the curve at the start; None if the frame determines the position."""
-        free = self._free_motions(self.start)
-        if not free.shape[1]:
-            return None
-        tangent = free[:, -1]
-        leading = int(np.argmax(np.abs(tangent)))
-        return np.asarray(tangent * np.sign(tangent[leading]))
+    def error(self, q: Array, target: Array) -> Array:
+        """(rows,) what is missing to the target, scaled as `matrix`."""
+        e = pose_errors(np.asarray(self.mech.frame(q, self.frame, p=self.p)), target)
+        R = target[:3, :3]
+        missing = (self.weights * np.concatenate([R.T @ e[:3], R.T @ e[3:]]))[self.rows]
+        if not self.constraints.rows:
+            return np.asarray(missing)
+        return np.concatenate([missing, -self.constraints.scaled_residual(q)])
 
-    def _free_motions(self, q: Array) -> Array:
-        """(nv, k) orthonormal motions that the equations leave."""
-        return np.asarray(np.linalg.svd(self._rows(q))[2][self.rank :].T)
+    def tangents(self, q: Array, target: Array) -> Array:
+        """(k, m) orthonormal motions, in units of the machine, that keep the pose."""
+        _, sigma, VT = np.linalg.svd(self.matrix(q, target))
+        rank = int(np.sum(sigma > NULL * max(float(sigma[0]), 1e-300)))
+        return np.asarray(VT[rank:].T)
 
-    def correct(self, q: Array) -> Array | None:
-        """Return the position on the curve nearest to one near it; None if it cannot be found."""
-        x = q
+    def first_tangent(self, q: Array, target: Array) -> Array:
+        """(k,) direction of the curve at its start. Raises ModelError unless there is exactly one."""
+        if not self.moves.any():
+            raise ModelError(f"No joint moves '{self.frame}'.", where="frame", remedy="Choose another frame.")
+        motions = self.tangents(q, target)
+        if motions.shape[1] == 0:
+            raise ModelError(
+                f"No joint can move while '{self.frame}' keeps its pose.",
+                where="q",
+                remedy="Free a direction of the target, or ask at a singular pose or for a redundant machine.",
+            )
+        if motions.shape[1] > 1:
+            count = motions.shape[1]
+            raise ModelError(
+                f"{count} independent motions leave '{self.frame}' where it is.",
+                where="locked",
+                remedy=f"Lock {count - 1} of the joints that take part, so that one remains.",
+            )
+        along = motions[:, 0]
+        return np.asarray(along * (np.sign(along[int(np.argmax(np.abs(along)))]) or 1.0))
+
+    def next_tangent(self, q: Array, target: Array, before: Array) -> Array:
+        """(k,) direction of the curve, on from another: the last right singular vector, or at a branch point the one in
+        the null space nearest to that direction."""
+        null = self.tangents(q, target)
+        if null.shape[1] == 0:
+            null = np.linalg.svd(self.matrix(q, target))[2][-1:].T
+        along = null @ (null.T @ before)
+        return np.asarray(along / max(float(np.linalg.norm(along)), 1e-300))
+
+    def moved(self, q: Array, step: Array) -> Array:
+        """Position after a displacement (k,) in units of the machine."""
+        whole = np.zeros(self.mech.nv)
+        whole[self.moves] = step
+        return np.asarray(self.mech.integrate(q, self.units * whole, 1.0))
+
+    def corrected(self, q: Array, target: Array) -> Array | None:
+        """Position next to q that keeps the pose; None if there is none."""
         for _ in range(CORRECTIONS):
-            e = self._errors(x)
-            if np.max(np.abs(e), initial=0.0) < ON_CURVE:
-                return x
-            u, sigma, vt = np.linalg.svd(self._rows(x), full_matrices=False)
-            kept = min(self.rank, len(sigma))
-            v = vt[:kept].T @ ((u[:, :kept].T @ e) / sigma[:kept])
-            if not np.all(np.isfinite(v)) or np.max(np.abs(v), initial=0.0) > FARTHEST:
-                return None
-            x = np.asarray(self.mech.integrate(x, v / self._speed_units, 1.0))
+            e = self.error(q, target)
+            if np.max(np.abs(e), initial=0.0) < SETTLED:
+                return q
+            q = self.moved(q, np.asarray(np.linalg.lstsq(self.matrix(q, target), e, rcond=NULL)[0], dtype=np.float64))
+        return q if np.max(np.abs(self.error(q, target)), initial=0.0) < 100.0 * SETTLED else None
+
+    def beyond(self, q: Array) -> int | None:
+        """Index of a coordinate beyond its limits, the farthest; None if all are within."""
+        excess = np.maximum(self.lower - q, q - self.upper)
+        k = int(np.argmax(excess)) if len(excess) else 0
+        return k if len(excess) and excess[k] > 1e-12 else None
+
+    def distance(self, one: Array, other: Array) -> Array:
+        """(k,) displacement from one position to another in units of the machine, without whole turns."""
+        shifted = other.copy()
+        shifted[self.turns] -= 2.0 * np.pi * np.round((other - one)[self.turns] / (2.0 * np.pi))
+        return np.asarray(self.mech.difference(one, shifted) / self.units)[self.moves]
+
+    def lengths(self, Q: Array) -> Array:
+        """(m,) lengths along the curve."""
+        steps = [
+            float(np.linalg.norm(np.asarray(self.mech.difference(a, b)) / self.units)) for a, b in itertools.pairwise(Q)
+        ]
+        return np.concatenate([[0.0], np.cumsum(steps)])
+
+    def moving_joints(self, Q: Array) -> tuple[str, ...]:
+        """Joints that change along the curve."""
+        changes = np.ptp(Q, axis=0) > 1e-9
+        return tuple(dict.fromkeys(c.joint for c, moves in zip(self.mech.coordinates, changes, strict=True) if moves))
+
+
+def _follow(task: _Task, start: Array, target: Array, tangent: Array) -> _Branch:
+    """Follow the curve from its start until a limit, or until it comes back."""
+    positions, q, length, left = [start], start, FIRST_STEP, 0.0
+    first = tangent
+    while len(positions) < MOST_POSITIONS:
+        trial = _step(task, q, target, tangent, length)
+        if trial is None:
+            length *= 0.5
+            if length < SHORTEST_STEP:
+                return _Branch(positions, False, "the curve cannot be followed further")
+            continue
+        there, onward = trial
+        limit = task.beyond(there)
+        if limit is not None:
+            last = _meet_limit(task, q, target, tangent, length, limit)
+            return _Branch([*positions, last], False, f"{task.mech.q_names[limit]} is at its limit")
+        left += length
+        back = task.distance(there, start)
+        if left > 3.0 * LONGEST_STEP and np.linalg.norm(back) <= 1.5 * length and float(onward @ first) > TURNED:
+            ahead = float(back @ onward)
+            if ahead < length:
+                return _Branch([*positions, there] if ahead > 0.0 else positions, True, "")
+        positions.append(there)
+        if float(onward @ tangent) > HARDLY_TURNED:
+            length = min(1.5 * length, LONGEST_STEP)
+        q, tangent = there, onward
+    return _Branch(positions, False, f"only {MOST_POSITIONS} positions were computed")
+
+
+def _step(task: _Task, q: Array, target: Array, tangent: Array, length: float) -> tuple[Array, Array] | None:
+    """Position and tangent one step ahead; None if the step is too long."""
+    found = task.corrected(task.moved(q, length * tangent), target)
+    if found is None:
         return None
+    gone = np.asarray(task.mech.difference(q, found) / task.units)[task.moves]
+    onward = task.next_tangent(found, target, tangent)
+    if float(onward @ tangent) < TURNED or not 0.5 * length < float(gone @ tangent) < 1.5 * length:
+        return None
+    return found, onward
 
-    def follow(self, tangent: Array, step: Callable[[], object] | None) -> tuple[Array, bool, str]:
-        """Return the positions (n, nq) behind the start in a direction, True if they lead back to it, and what ends
-        them."""
-        found: list[Array] = []
-        q, length, h = self.start, 0.0, STEP
-        while length < LONGEST:
-            if step is not None:
-                step()
-            free = self._free_motions(q)
-            along = free @ (free.T @ tangent)
-            along /= max(float(np.linalg.norm(along)), 1e-300)
-            trial = self.correct(np.asarray(self.mech.integrate(q, h * along / self._speed_units, 1.0)))
-            problem = self._refusal(q, trial, h)
-            if problem:
-                h *= 0.5
-                if h < LEAST_STEP:
-                    return np.reshape(found, (-1, self.mech.nq)), False, problem
-                continue
-            assert trial is not None
-            length += h
-            if length > 2.0 * STEP and self._is_at_start(trial, along):
-                return np.reshape([*found, trial], (-1, self.mech.nq)), True, ""
-            found.append(trial)
-            q, tangent = trial, along
-            h = min(2.0 * h, STEP)
-        return np.reshape(found, (-1, self.mech.nq)), False, "the curve is longer than it is followed"
 
-    def _refusal(self, q: Array, trial: Array | None, h: float) -> str:
-        """Return the reason why a step to a position is not made; "" if it is."""
-        if trial is None or float(np.linalg.norm(self.units * (trial - q))) > (1.0 + FARTHEST) * h:
-            return "the joints cannot follow further"
-        beyond = (trial < self.lower) | (trial > self.upper)
-        if beyond.any():
-            return f"{self.mech.coordinates[int(np.argmax(beyond))].joint} is at its limit"
-        return ""
-
-    def _is_at_start(self, q: Array, along: Array) -> bool:
-        """Return True if the curve passes the start within this step, up to whole turns."""
-        away = q - self.start
-        turns = np.array([each.dimension == "angle" for each in self.mech.coordinates])
-        away = np.where(turns, (away + np.pi) % (2.0 * np.pi) - np.pi, away)
-        return bool(np.linalg.norm(self.units * away) < 0.75 * STEP)
+def _meet_limit(task: _Task, q: Array, target: Array, tangent: Array, length: float, limit: int) -> Array:
+    """Last position within the limits on a step that leaves them."""
+    low, high, best = 0.0, length, q
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        found = task.corrected(task.moved(q, middle * tangent), target)
+        if found is None or task.beyond(found) is not None:
+            high = middle
+        else:
+            low, best = middle, found
+    return best

@@ -1,72 +1,89 @@
-"""The curve of positions that leave a frame where it is, against closed forms."""
+"""Self-motions as curves: those of a planar arm are a four-bar's, those of seven axes keep the tool."""
+
+import math
 
 import numpy as np
 import pytest
 
-import kinetostat as ks
-from core.analysis.arms.self_motion_curve import STEP, follow_self_motion
-from core.analysis.tool_frame import tool_frame
+from core.errors import ModelError
+from core.files import load
+from core.mechanism import Mechanism
+from core.model import Limit
+from resources import EXAMPLES
+from tests.analysis.arms.six_axis_arms import PUMA, arm
 
-PANDA = np.array([0.3, -0.5, 0.2, -1.8, 0.1, 1.6, 0.5])
-ALIGNED = np.array([0.3, -1.2, 1.4, -0.6, 0.0, 0.2])
-
-
-def test_positions_of_a_redundant_arm_are_those_of_its_closed_form():
-    mech = ks.Mechanism(ks.load("panda"))
-    frame = tool_frame(mech.model)
-    X = mech.frame(PANDA, frame)
-    curve = follow_self_motion(mech, PANDA, frame)
-    assert np.max(np.abs(mech.frame(curve.q, frame) - X)) < 1e-8
-    assert not curve.is_closed
-    for length in (curve.lengths[0], -0.7, 0.4, curve.lengths[-1]):
-        q = curve.at(length)
-        known = mech.inverse_kinematics(X, frame, q=q, self_motion=float(q[6]))
-        assert np.min([np.max(np.abs(each.q - q)) for each in known.solutions]) < 1e-6
-    assert curve.at(0.0) == pytest.approx(PANDA, abs=1e-9)
-    assert curve.length_of(curve.at(0.4)) == pytest.approx(0.4, abs=0.01)
-    assert curve.length_of(PANDA + 0.5) is None
+LINKS = (0.5, 0.4, 0.3)
 
 
-def test_ends_are_at_limits():
-    mech = ks.Mechanism(ks.load("panda"))
-    curve = follow_self_motion(mech, PANDA, tool_frame(mech.model))
-    for q, words in zip((curve.q[0], curve.q[-1]), curve.ends, strict=True):
-        joint = words.split()[0]
-        limits = next((c.lower, c.upper) for c in mech.coordinates if c.joint == joint)
-        value = float(q[mech.joint_q(joint)][0])
-        assert min(abs(value - limit) for limit in limits) < 1e-4
-        assert words == f"{joint} is at its limit"
+def planar(limit=None):
+    return arm([(length, 0.0, 0.0) for length in LINKS], "RRR", limit=limit)
 
 
-def test_an_aligned_wrist_turns_on_the_spot():
-    """With the axes 4 and 6 of a UR5 parallel, hence one behind the other, only the sum of their angles counts."""
-    mech = ks.Mechanism(ks.load("puma560"))
-    frame = tool_frame(mech.model)
-    q = np.array([0.3, 0.4, -0.6, 0.2, 0.0, 0.3])
-    curve = follow_self_motion(mech, q, frame)
-    assert curve.q[:, [0, 1, 2, 4]] == pytest.approx(np.tile(q[[0, 1, 2, 4]], (len(curve.q), 1)), abs=1e-9)
-    assert curve.q[:, 3] + curve.q[:, 5] == pytest.approx(np.full(len(curve.q), 0.5), abs=1e-9)
-
-
-def test_a_motion_that_returns_is_closed():
-    mech = ks.Mechanism(ks.load("ur5"))
-    curve = follow_self_motion(mech, ALIGNED, tool_frame(mech.model))
+def test_a_planar_arm_that_keeps_its_tip_is_a_four_bar():
+    """The first link turns as far as the other two reach; the sum of lengths says that it is no crank."""
+    mech = planar()
+    q = np.array([0.3, 0.9, -0.4])
+    tip = mech.frame(q, "tool")[:3, 3]
+    curve = mech.self_motion(q, free=("rx", "ry", "rz"))
+    places = mech.frame(curve.q, "tool")[:, :3, 3]
+    np.testing.assert_allclose(places, np.broadcast_to(tip, places.shape), atol=1e-10)
+    distance = np.linalg.norm(tip)
+    # farthest from the tip's direction the other two links are stretched
+    most = math.acos((LINKS[0] ** 2 + distance**2 - (LINKS[1] + LINKS[2]) ** 2) / (2 * LINKS[0] * distance))
+    low, high = curve.range_of(0)
+    middle = math.atan2(tip[1], tip[0])
     assert curve.is_closed
-    gap = (curve.q[-1] - curve.q[0] + np.pi) % (2.0 * np.pi) - np.pi
-    assert np.linalg.norm(gap) < STEP
     assert curve.ends == ("", "")
+    assert (low, high) == (pytest.approx(middle - most, abs=5e-3), pytest.approx(middle + most, abs=5e-3))
+    np.testing.assert_allclose(curve.q[0], curve.q[-1], atol=0.2)
+    assert np.min(np.max(np.abs(curve.q - q), axis=1)) < 1e-12
+    for share in (0.0, 0.237, 0.8, 1.3):
+        there = curve.at(share * curve.length[-1])
+        np.testing.assert_allclose(mech.frame(there, "tool")[:3, 3], tip, atol=1e-10)
 
 
-def test_a_frame_that_determines_the_joints_leaves_none():
-    mech = ks.Mechanism(ks.load("ur5"))
-    assert follow_self_motion(mech, ALIGNED + 0.5, tool_frame(mech.model)) is None
+def test_a_limit_ends_the_curve():
+    mech = planar(Limit(lower=-1.0, upper=1.0))
+    q = np.array([0.3, 0.9, -0.4])
+    curve = mech.self_motion(q, free=("rx", "ry", "rz"))
+    assert not curve.is_closed
+    for end, position in zip(curve.ends, (curve.q[0], curve.q[-1]), strict=True):
+        name = end.removesuffix(" is at its limit")
+        assert abs(position[mech.q_names.index(name)]) == pytest.approx(1.0, abs=1e-9)
+    assert np.max(np.abs(curve.q)) <= 1.0 + 1e-9
 
 
-def test_a_step_may_stop_it():
-    mech = ks.Mechanism(ks.load("panda"))
+def test_seven_axes_keep_the_tool():
+    mech = Mechanism(load(EXAMPLES / "panda.kst"))
+    q = mech.rest() + np.array([0.1, 0.2, -0.3, 0.1, 0.2, 0.1, 0.3])
+    X = mech.frame(q, "tool")
+    curve = mech.self_motion(q)
+    np.testing.assert_allclose(mech.frame(curve.q, "tool"), np.broadcast_to(X, (len(curve.q), 4, 4)), atol=1e-9)
+    assert all("is at its limit" in end for end in curve.ends)
+    assert np.all(np.diff(curve.length) > 0.0)
+    at = mech.joint_q("joint7").start
+    low, high = curve.range_of(at)
+    for x in np.linspace(low, high, 5)[1:-1]:  # inverse kinematics with this value has a solution on the curve
+        found = mech.inverse_kinematics(X, q=q, self_motion=float(x))
+        nearest = min(np.min(np.max(np.abs(curve.q - each.q), axis=1)) for each in found.solutions)
+        assert nearest < 0.1
 
-    def stop():
-        raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        follow_self_motion(mech, PANDA, tool_frame(mech.model), step=stop)
+def test_an_aligned_wrist_turns_in_itself():
+    mech = arm(PUMA, limit=Limit(lower=-2.0, upper=2.0))
+    q = np.array([0.2, 0.6, -0.8, 0.3, 0.0, 0.1])
+    curve = mech.self_motion(q)
+    assert curve.joints == ("joint4", "joint6")
+    np.testing.assert_allclose(curve.q[:, 3] + curve.q[:, 5], 0.4, atol=1e-9)
+    assert curve.range_of(3) == (pytest.approx(-1.6), pytest.approx(2.0))
+
+
+def test_poses_that_nothing_keeps_or_too_much():
+    mech = planar()
+    q = np.array([0.3, 0.9, -0.4])
+    with pytest.raises(ModelError, match="No joint can move"):
+        mech.self_motion(q)
+    with pytest.raises(ModelError, match="2 independent motions"):
+        mech.self_motion(q, free=("rx", "ry", "rz", "x"))
+    with pytest.raises(ModelError, match="No joint moves"):
+        mech.self_motion(q, "world")
