@@ -146,8 +146,8 @@ HOSTILE = {
         '<xacro:macro name="m" params="a:=${().__class__}"><link name="${a}"/></xacro:macro><xacro:m/>',
         "__class__",
     ),
-    "name space as a value": ('<link name="${python}"/>', "name space"),
-    "entries of a name space": ("<link name=\"${python['len']}\"/>", "name space"),
+    "name space as a value": ('<link name="${python}"/>', "namespace"),
+    "entries of a name space": ("<link name=\"${python['len']}\"/>", "namespace"),
     "name of a package": ('<link name="$(find ../../../../../../nothing)"/>', "not found"),
 }
 EXTRA = {
