@@ -133,7 +133,9 @@ class PoseNewton:
 
 def _elimination_sequence(compiled: CompiledModel) -> NDArray[np.int64]:
     """Return the speeds (nv,), those with few constraint rows first, so that few zeros are filled."""
-    columns = compiled.program.symbolic.row_expressions.pattern.columns if compiled.rows else []
+    if not compiled.rows:
+        return np.arange(compiled.nv, dtype=np.int64)
+    columns = compiled.program.symbolic.row_expressions.pattern.columns
     return np.argsort(np.bincount(columns, minlength=compiled.nv), kind="stable").astype(np.int64)
 
 
