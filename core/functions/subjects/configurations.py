@@ -34,7 +34,7 @@ def configurations_report(context: Context, frame: str, target: Any, found: Inve
 def _summary(frame: str, found: InverseKinematics, within: int) -> Message:
     count = len(found.solutions)
     named = f"{count} configurations" if count > 1 else "one configuration"
-    text = f"{frame} reaches the target in {named}, "
+    text = f"{count} solution{'s' * (count > 1)}: {frame} reaches the target in {named}, "
     if within == count:
         text += "within the joint limits"
     else:
