@@ -56,11 +56,20 @@ class Margin(NamedTuple):
 
 
 class Trajectory:
-    """A planned motion. duration : s; q0 : (nq,) where it begins; pieces : its segments in time; frame : its tool."""
+    """A planned motion. duration : s; q0 : (nq,) where it begins; pieces : its segments in time; frame : its tool;
+    notes : remarks on how it differs from what was asked, such as blends that were cut."""
 
     def __init__(
-        self, mech: Mechanism, name: str, frame: str, q0: Array, pieces: tuple[Piece, ...], bounds: JointBounds
+        self,
+        mech: Mechanism,
+        name: str,
+        frame: str,
+        q0: Array,
+        pieces: tuple[Piece, ...],
+        bounds: JointBounds,
+        notes: tuple[str, ...] = (),
     ):
+        self.notes = notes
         self.mech, self.name, self.frame, self.q0, self.pieces, self.bounds = mech, name, frame, q0, pieces, bounds
         self.duration = pieces[-1].start + pieces[-1].law.duration
 
