@@ -31,7 +31,7 @@ from app.document.connection_kinds import CONNECTIONS, ConnectionKind
 from app.document.opening import MessageDisplay, mesh_filter, offer_to_trust_file, readable_patterns
 from app.document.revision import ElementRef
 from app.document.session import Session
-from app.preferences.element_icons import joint_icon
+from app.preferences.element_icons import joint_icon, signal_icon
 from app.tools.connect import start_connection
 from app.widgets.fields.field_dialogs import remove
 from app.widgets.fields.text_editors import stored_path
@@ -39,6 +39,7 @@ from core.errors import KinetostatError
 from core.files import assembly
 from core.model import JOINT_KINDS, WORLD, Mesh, Model, new_elements
 from core.model.edits import edits
+from core.model.signal_elements import BLOCK_KINDS
 from core.synonyms import get_synonyms
 
 if TYPE_CHECKING:
@@ -282,6 +283,35 @@ ELEMENT_COMMANDS = (
 )
 
 
+def _add_signal(session: Session, kind: str) -> bool:
+    """Add a signal of a kind; a controller acts in the selected joint, or in all joints."""
+    ref = session.selection
+    joint = ref.name if ref is not None and ref.collection == "joints" else ""
+
+    def make(model: Model) -> tuple[Model, str]:
+        made = new_elements.signal(model, kind, joint)
+        return edits.add(model, made), made.name
+
+    return add_element(session, "signals", make)
+
+
+def _signal_command(kind: str) -> Command:
+    info = BLOCK_KINDS[kind]
+    return Command(
+        f"add.signal_{kind}",
+        info.title,
+        lambda w: _add_signal(w.session, kind),
+        "Add/Controller" if info.acts else "Add/Signal",
+        icon=signal_icon(kind),
+        when=(lambda w: bool(w.session.model.expanded.joints)) if info.acts else None,
+        context=("joints",) if info.acts else (),
+        help=info.help,
+        also=get_synonyms(kind),
+    )
+
+
+SIGNAL_COMMANDS = tuple(map(_signal_command, BLOCK_KINDS))
+
 NEEDED_COLLECTIONS = {"joint": "joints", "sensor": "sensors"}
 
 
@@ -394,4 +424,4 @@ CONNECTION_COMMANDS = (
     ),
 )
 
-COMMANDS = (*ELEMENT_COMMANDS, *CONNECTION_COMMANDS)
+COMMANDS = (*ELEMENT_COMMANDS, *CONNECTION_COMMANDS, *SIGNAL_COMMANDS)

@@ -33,6 +33,7 @@ from core.model.constraints import CONSTRAINT_KINDS
 from core.model.element_kinds import ElementKind
 from core.model.fields import Element, declared_fields
 from core.model.forces import FORCE_KINDS
+from core.model.signal_elements import BLOCK_KINDS
 from resources import Example, examples
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ _MEANT = {
     "sensors": "Something measured: distances, angles, velocities, forces; for plots, formulas, drivers.",
     "forces": "Springs, dampers, and forces by formulas or tables.",
     "constraints": "Holds a sensor at a value, couples two joints as gears do, or joins two points by a rod.",
+    "signals": "A value computed while the machine moves, or a controller of its joints; formulas use it by its name.",
     "drivers": "Moves a joint or a sensor as a function of time; it applies the force needed for that.",
 }
 """Descriptions of elements by collection; functions of the machine have their own."""
@@ -82,7 +84,11 @@ _MEANT = {
 
 def _element_kinds() -> dict[str, list[tuple[str, str]]]:
     """Return the kinds of elements with their descriptions, by collection."""
-    of_elements: dict[str, Mapping[str, type[ElementKind]]] = {"forces": FORCE_KINDS, "constraints": CONSTRAINT_KINDS}
+    of_elements: dict[str, Mapping[str, type[ElementKind]]] = {
+        "forces": FORCE_KINDS,
+        "constraints": CONSTRAINT_KINDS,
+        "signals": BLOCK_KINDS,
+    }
     return {
         "joints": [
             (kind.name, f"{kind.help[:-1]} ({kind.nv} degree{'s' * (kind.nv != 1)} of freedom)")

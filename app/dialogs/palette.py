@@ -34,6 +34,7 @@ COLLECTIONS_FOUND = (
     "sensors",
     "constraints",
     "drivers",
+    "signals",
     "assemblies",
     "junctions",
     "chains",

@@ -18,8 +18,6 @@ from core.constraints.named_values import single_state
 from core.errors import AssemblyError, ModelError, suggest_names
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.numerics import position_solver
-from core.numerics.tolerances import ACCEPTED_GAP
 
 Array = NDArray[np.float64]
 
@@ -28,6 +26,11 @@ STARTS = 400
 QUIET = 60
 """Number of consecutive starts without a new branch after which the search ends; at least 3 times as many as the last
 new branch needed."""
+PIECE = 32
+"""Number of starts between two looks at whether the search may end."""
+SURELY = 0.25
+"""Fraction of the distance between different poses within which a pose that is closed less precisely is surely known.
+"""
 WELL = (0.2, 1e-4)
 """Relative influence on the remaining motion that is required of an independent coordinate: first pass, second pass."""
 
@@ -52,29 +55,16 @@ def find_branches(
     constraints = PositionConstraints(mech.compiled, p, t)
     guess = mech.rest(p) if q is None else single_state(mech.compiled, q)
     held, guess = _fixed_speeds_and_guess(mech, constraints, fixed, guess)
+    search = _BranchSearch(mech, constraints, held, guess)
     rng = np.random.default_rng(seed)
-    found: list[Array] = []
-    marks: list[Array] = []
-    mark_of = PoseFingerprint(constraints)
-    last = 0
-    for k in range(starts):
-        step(k, starts)
-        trial = guess if k == 0 else _random_guess(mech, guess, held, rng)
-        pose, gap = position_solver.solve_position(
-            constraints.oriented_problem, trial, 1.0 / constraints.speed_units, held
-        )
-        if not gap < ACCEPTED_GAP or not constraints.position_problem.fits(pose):
-            continue
-        if not found:
-            _check_fixed_coordinates(constraints, pose, held)
-        pose = constraints.close_precisely(pose, held)
-        mark = mark_of(pose)
-        if all(np.max(np.abs(mark - other)) > APART for other in marks):
-            found.append(shift_to_nearest_turns(mech, pose, guess))
-            marks.append(mark)
-            last = k
-        elif k > max(QUIET, 4 * last):
+    for k in range(0, starts, PIECE):
+        trials = search.random_guesses(rng, min(PIECE, starts - k) - (k == 0))
+        if k == 0:
+            trials = np.concatenate([guess[None], trials])
+        poses, closed = constraints.close_all(trials, held, lambda k=k: step(k, starts))  # type: ignore[misc]
+        if not search.add_poses(k, poses, closed):
             break
+    found = search.found
     if not found:
         raise AssemblyError(
             f"No position was found in which the loops close with these coordinates, from {starts} "
@@ -145,14 +135,50 @@ def _check_fixed_coordinates(constraints: PositionConstraints, q: Array, fixed: 
         )
 
 
-def _random_guess(mech: Mechanism, guess: Array, fixed: NDArray[np.bool_], rng: np.random.Generator) -> Array:
-    """A random pose with the fixed coordinates as in the guess."""
-    trial = mech.random(rng)
-    for coordinate in mech.coordinates:
-        at = mech.joint_v(coordinate.joint)
-        if fixed[at].all():
-            trial[coordinate.index] = guess[coordinate.index]
-    for k, name in coordinates_by_speed(mech).items():
-        if fixed[k]:
-            trial[mech.q_names.index(name)] = guess[mech.q_names.index(name)]
-    return trial
+class _BranchSearch:
+    """Distinct poses that a search has found, and how long ago."""
+
+    def __init__(
+        self, mech: Mechanism, constraints: PositionConstraints, held: NDArray[np.bool_], guess: Array
+    ) -> None:
+        self._mech, self._constraints, self._held, self._guess = mech, constraints, held, guess
+        self._mark_of = PoseFingerprint(constraints)
+        self._marks: list[Array] = []
+        self._last = 0
+        self._held_coordinates = _held_coordinates(mech, held)
+        self.found: list[Array] = []
+
+    def random_guesses(self, rng: np.random.Generator, count: int) -> Array:
+        """(count, nq) random poses with the fixed coordinates as in the guess."""
+        trials = self._mech.compiled.coordinates.random(rng, count)
+        trials[:, self._held_coordinates] = self._guess[self._held_coordinates]
+        return trials
+
+    def add_poses(self, first: int, poses: Array, closed: NDArray[np.bool_]) -> bool:
+        """Add those of the poses (n, nq) from start `first` on that are new; returns False if the search may end."""
+        rough = self._mark_of(poses)
+        for k in np.flatnonzero(closed):
+            pose, constraints = poses[k], self._constraints
+            if not self.found:
+                _check_fixed_coordinates(constraints, pose, self._held)
+            if not self._is_known(rough[k], SURELY * APART):
+                pose = constraints.close_precisely(pose, self._held)
+                mark = self._mark_of(pose)
+                if not self._is_known(mark, APART):
+                    self.found.append(shift_to_nearest_turns(self._mech, pose, self._guess))
+                    self._marks.append(mark)
+                    self._last = first + int(k)
+                    continue
+            if first + k > max(QUIET, 4 * self._last):
+                return False
+        return True
+
+    def _is_known(self, mark: Array, tolerance: float) -> bool:
+        return any(np.max(np.abs(mark - other)) <= tolerance for other in self._marks)
+
+
+def _held_coordinates(mech: Mechanism, fixed: NDArray[np.bool_]) -> list[int]:
+    """Indices in q of what fixed speeds hold."""
+    found = [c.index for c in mech.coordinates if fixed[mech.joint_v(c.joint)].all()]
+    found += [mech.q_names.index(name) for k, name in coordinates_by_speed(mech).items() if fixed[k]]
+    return sorted(set(found))

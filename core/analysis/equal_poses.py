@@ -13,6 +13,7 @@ from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.constraints.rest_position import reference_position
 from core.mechanism import Mechanism
 from core.model import Body
+from core.programs.compiled import CompiledModel, cache_per_model
 
 Array = NDArray[np.float64]
 
@@ -33,9 +34,14 @@ class PeriodicCoordinate(NamedTuple):
 
 def coordinates_by_speed(mech: Mechanism) -> dict[int, str]:
     """Index of a speed → name of the coordinate of which it is the rate, if there is one."""
+    return _coordinates_by_speed(mech.compiled).copy()
+
+
+@cache_per_model
+def _coordinates_by_speed(compiled: CompiledModel) -> dict[int, str]:
     result = {}
-    for coordinate in mech.coordinates:
-        at, q_at = mech.joint_v(coordinate.joint), mech.joint_q(coordinate.joint)
+    for coordinate in compiled.coordinates.table:
+        at, q_at = compiled.joint_v(coordinate.joint), compiled.joint_q(coordinate.joint)
         if at.stop - at.start == q_at.stop - q_at.start:
             result[at.start + coordinate.index - q_at.start] = coordinate.name
     return result
@@ -43,12 +49,16 @@ def coordinates_by_speed(mech: Mechanism) -> dict[int, str]:
 
 def periodic_coordinates(mech: Mechanism) -> tuple[PeriodicCoordinate, ...]:
     """Coordinates for which whole turns leave the pose unchanged."""
+    return _periodic_coordinates(mech.compiled)
+
+
+@cache_per_model
+def _periodic_coordinates(compiled: CompiledModel) -> tuple[PeriodicCoordinate, ...]:
     found = []
-    for v, name in coordinates_by_speed(mech).items():
-        at = mech.q_names.index(name)
-        coordinate = mech.coordinates[at]
-        k = at - mech.joint_q(coordinate.joint).start
-        if mech.compiled.coordinates.joints[coordinate.joint].info.wraps_around(k):
+    for v, name in _coordinates_by_speed(compiled).items():
+        coordinate = compiled.coordinates.table[at := compiled.coordinates.index[name]]
+        k = at - compiled.joint_q(coordinate.joint).start
+        if compiled.coordinates.joints[coordinate.joint].info.wraps_around(k):
             low = -math.inf if coordinate.lower is None else coordinate.lower
             high = math.inf if coordinate.upper is None else coordinate.upper
             found.append(PeriodicCoordinate(name, at, v, low, high))
@@ -59,6 +69,8 @@ def shift_to_nearest_turns(mech: Mechanism, q: Array, guess: Array) -> Array:
     """Return the (nq,) same pose with angles shifted by whole turns to be as near as possible to the guess, within
     limits."""
     result = np.array(q, dtype=float)
+    if (np.abs(guess - result) <= 0.5 * TURN).all():
+        return result
     for angle in periodic_coordinates(mech):
         least, most = allowed_turn_range(angle, q[angle.q])
         turns = round((guess[angle.q] - q[angle.q]) / TURN)
@@ -122,13 +134,14 @@ class PoseFingerprint:
         self.along = np.array([line for _, line in lines]).reshape(-1, 3)
 
     def __call__(self, q: Array) -> Array:
-        """Identifying numbers of a pose."""
+        """(…, k) identifying numbers of poses (…, nq)."""
         compiled, p = self.constraints.compiled, self.constraints.p
-        places = [side[:3, 3] for sides in compiled.joint_poses(q, p).values() for side in sides]
+        places = compiled.call("joint_poses", q, p=p)[..., :3, 3] / self.constraints.size
         poses = compiled.call("poses", q, p=p)
-        lines = np.einsum("bij,bj->bi", poses[self.lines, :3, :3], self.along)
-        turns = poses[self.turned, :3, :3]
-        return np.concatenate([np.ravel(places) / self.constraints.size, lines.ravel(), turns.ravel()])
+        lines = np.einsum("...bij,bj->...bi", poses[..., self.lines, :3, :3], self.along)
+        parts = (places, lines, poses[..., self.turned, :3, :3])
+        leading = np.shape(q)[:-1]
+        return np.concatenate([part.reshape(*leading, -1) for part in parts], axis=-1)
 
 
 def _joint_points(constraints: PositionConstraints, q: Array) -> dict[str, list[Array]]:

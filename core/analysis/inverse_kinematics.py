@@ -10,8 +10,8 @@ line, or a universal joint flipped, are one.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,24 +25,23 @@ from core.analysis.equal_poses import (
     pose_distance,
     shift_to_nearest_turns,
 )
+from core.analysis.frame_search import FrameSearch, FrameTarget
 from core.constraints.closed_positions import find_nearest_closed_position
+from core.constraints.newton.availability import has_newton
+from core.constraints.newton.frame_newton import ReachedPose, borrow_frame_newton
 from core.later import dataclass
 from core.mechanism import Mechanism
 from core.numerics.matrix_forms import to_dense
+from core.programs.compiled import CompiledModel, cache_per_model
 
 Array = NDArray[np.float64]
 
-TOLERANCE = 1e-9
-"""Residual (m, and rad times the length scale) at which a target counts as reached."""
-FIRST_DAMPING, SMALLEST_DAMPING, LARGEST_DAMPING = 1e-3, 1e-12, 1e6
-LARGEST_STEP = 0.5
-"""Largest norm of one step (rad, m), to keep the arm from jumping towards a distant target."""
-SHORTER = 0.25
-"""Factor by which the next step is shortened after a step that did not bring the frame nearer."""
 SAME_POSE = 1e-4
 """Distance (rad, m), up to whole turns, within which two poses count as the same branch."""
 STILL_TOLERANCE = 1e-6
 """Speed (rad/s, or machine sizes per second) of a frame, per unit joint speed, below which it counts as at rest."""
+REMEMBERED = 16
+"""Number of frames of a machine whose speeds without effect are remembered."""
 POSES_TRIED = 3
 """Number of random poses at which the joints that move a frame are determined."""
 SELF_MOTION = 0.02
@@ -94,10 +93,17 @@ def move_frame_to_target(
     settle : relative decrease of the squared error below which a step is no progress. A target out of reach is given
         up when the error stands across all the frame can do, to an angle of √settle; a drag does with 1e-5.
     """
-    problem = _FrameProblem(mech, frame, np.asarray(target, dtype=float), p, orientation_weight, t)
-    problem.point = np.asarray(point, dtype=float)
-    problem.settle = settle
-    return problem.solve(np.array(q, dtype=float), iterations)
+    found = _frame_target(target, point, orientation_weight, settle, t)
+    with _FrameProblem(mech, frame, found, p).begin() as solve:
+        return solve(np.array(q, dtype=float), iterations)
+
+
+def _frame_target(
+    target: Any, point: Any = (0.0, 0.0, 0.0), weight: float | None = None, settle: float = 1e-12, t: float = 0.0
+) -> FrameTarget:
+    given = np.asarray(target, dtype=float)
+    position, rotation = (given, None) if given.shape == (3,) else (given[:3, 3], given[:3, :3])
+    return FrameTarget(position, rotation, np.asarray(point, dtype=float), weight, settle, t)
 
 
 def solve_inverse_kinematics(
@@ -119,28 +125,33 @@ def solve_inverse_kinematics(
     """
     from core.constraints.assembly import random_pose
 
-    rng = np.random.default_rng(2)
-    target = np.asarray(target, dtype=float)
-    problem = _FrameProblem(mech, frame, target, p, None, t)
-    closed = find_nearest_closed_position(mech.compiled, mech.clamp(q), problem.p, t, start=np.array(q, dtype=float))
-    first = np.asarray(mech.assemble(q, p=problem.p, t=t)) if closed is None else closed
+    target, guess = np.asarray(target, dtype=float), np.array(q, dtype=float)
+    problem = _FrameProblem(mech, frame, _frame_target(target, t=t), p)
+    first = mech.clamp(guess)
+    if mech.constrained:
+        closed = find_nearest_closed_position(mech.compiled, first, problem.p, t, start=guess)
+        first = np.asarray(mech.assemble(q, p=problem.p, t=t)) if closed is None else closed
     still = _coordinates_moved_only_by(
         mech, speeds_without_effect(mech, frame, p, translation=target.shape == (3,), t=t)
     )
+    rng = np.random.default_rng(2) if restarts else None
     found: list[IKResult] = []
     best: IKResult | None = None
-    for k in range(restarts + 1):
-        if step is not None:
-            step(k, restarts + 1)
-        start = first if k == 0 else random_pose(mech.compiled, rng, p, t)
-        attempt = problem.solve(np.where(still, first, start), 100)
-        if best is None or attempt.residual < best.residual:
-            best = attempt
-        if attempt.is_reached:
-            found.append(replace(attempt, q=shift_to_nearest_turns(mech, attempt.q, np.asarray(q, dtype=float))))
+    with problem.begin() as solve:
+        for k in range(restarts + 1):
+            if step is not None:
+                step(k, restarts + 1)
+            start = first if rng is None or k == 0 else np.where(still, first, random_pose(mech.compiled, rng, p, t))
+            attempt = solve(start, 100)
+            if best is None or attempt.residual < best.residual:
+                best = attempt
+            if attempt.is_reached:
+                found.append(replace(attempt, q=shift_to_nearest_turns(mech, attempt.q, guess)))
     if not found:
         return (best,) if best is not None else ()
-    found.sort(key=lambda attempt: float(np.linalg.norm(mech.difference(np.asarray(q), attempt.q))))
+    if len(found) == 1:
+        return tuple(found)
+    found.sort(key=lambda attempt: float(np.linalg.norm(mech.difference(guess, attempt.q))))
     return _remove_duplicates(mech, found, p, t)
 
 
@@ -180,6 +191,24 @@ def speeds_without_effect(
 
     translation : only the place of the frame's origin counts, not how it is turned
     """
+    known = _known_without_effect(mech.compiled)
+    key = frame, translation, mech.compiled.parameter_values(p).tobytes(), t
+    if key not in known:
+        known[key] = _find_speeds_without_effect(mech, frame, p, translation, t)
+        if len(known) > REMEMBERED:
+            del known[next(iter(known))]
+    return known[key].copy()
+
+
+@cache_per_model
+def _known_without_effect(compiled: CompiledModel) -> dict[Any, NDArray[np.bool_]]:
+    """Answers of `speeds_without_effect`, the latest last."""
+    return {}
+
+
+def _find_speeds_without_effect(
+    mech: Mechanism, frame: str, p: Mapping[str, float] | None, translation: bool, t: float
+) -> NDArray[np.bool_]:
     from core.constraints.assembly import random_pose
 
     rng = np.random.default_rng(5)
@@ -207,6 +236,8 @@ def coordinates_without_effect(
 def _coordinates_moved_only_by(mech: Mechanism, speeds: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """(nq,) True for coordinates that only these speeds (nv,) move."""
     flags = np.zeros(mech.nq, dtype=bool)
+    if not speeds.any():
+        return flags
     plain = {name: k for k, name in coordinates_by_speed(mech).items()}
     for at, coordinate in enumerate(mech.coordinates):
         k = plain.get(coordinate.name)
@@ -248,183 +279,48 @@ def _is_self_motion(
 
 
 class _FrameProblem:
-    """Inverse kinematics problem of one frame and target, with all data that stay constant between steps."""
+    """Search for poses in which one frame meets one target, by machine code where it knows the machine's coordinates
+    and constraints are dense."""
 
-    def __init__(
-        self,
-        mech: Mechanism,
-        frame: str,
-        target: Array,
-        p: Mapping[str, float] | None,
-        weight: float | None,
-        t: float,
-    ) -> None:
-        self.mech, self.frame, self.t = mech, frame, t
+    def __init__(self, mech: Mechanism, frame: str, target: FrameTarget, p: Mapping[str, float] | None) -> None:
+        self._mech, self._target = mech, target
+        self._frame = mech.compiled.check_frame_name(frame)
         self.p = mech.parameter_values(p) if p else None
-        self.position = target if target.shape == (3,) else target[:3, 3]
-        self.rotation = None if target.shape == (3,) else target[:3, :3]
-        self.weight = weight
-        self.point = np.zeros(3)
-        self.settle = 1e-12
-        self.bounds = speed_bounds(mech)
+        mech.compiled.coordinates.check_limit_order()
+        self._other = None if has_newton(mech.compiled) else FrameSearch(mech, frame, target, self.p)
 
-    def solve(self, q: Array, iterations: int) -> IKResult:
-        """Pose found by Levenberg–Marquardt iteration from q."""
-        mech = self.mech
-        damping, longest, done = FIRST_DAMPING, math.inf, 0
-        q = self.mech.clamp(q)
-        error, jacobian = self._weighted_error(q), self._jacobian(q)
-        for done in range(iterations):  # noqa: B007
-            norm = float(error @ error)
-            if norm < TOLERANCE**2:
-                break
-            descent = jacobian.T @ error
-            free = self._free_speeds(q, descent)
-            if float(descent[free] @ descent[free]) <= self.settle * norm * float(np.sum(jacobian[:, free] ** 2)):
-                break
-            step = _damped_step(jacobian, error, damping, free)
-            while math.sqrt(float(step @ step)) > longest and damping < LARGEST_DAMPING:
-                damping *= 10.0
-                step = _damped_step(jacobian, error, damping, free)
-            if longest < math.inf and 2.0 * float(error @ jacobian @ step) < self.settle * norm:
-                break
-            trial = self._step_along(q, step)
-            trial_error = self._weighted_error(trial)
-            if float(trial_error @ trial_error) < norm:
-                gain = norm - float(trial_error @ trial_error)
-                q, error, jacobian = trial, trial_error, self._jacobian(trial)
-                damping, longest = max(damping * 0.1, SMALLEST_DAMPING), 2.0 * longest
-                if gain < self.settle * norm:
-                    break
-            else:
-                damping, longest = 10.0 * damping, SHORTER * math.sqrt(float(step @ step))
-                if damping > LARGEST_DAMPING:
-                    break
-        position, orientation = self._position_and_angle_errors(q)
-        return IKResult(q, math.sqrt(float(error @ error)), position, orientation, coordinates_at_limits(mech, q), done)
+    @contextlib.contextmanager
+    def begin(self) -> Iterator[Callable[[Array, int], IKResult]]:
+        """Context of the search: a function of the pose to begin at and the largest number of steps."""
+        if self._other is not None:
+            search = self._other
+            yield lambda q, iterations: self._result(search.solve(q, iterations))
+            return
+        mech, target = self._mech, self._target
+        with borrow_frame_newton(mech.compiled, self._frame) as newton:
+            values = mech.compiled.parameter_values(self.p)
+            newton.prepare(
+                values,
+                mech.compiled.time_argument(target.t, values),
+                target.position,
+                target.rotation,
+                target.point,
+                target.weight,
+                target.settle,
+            )
+            yield lambda q, iterations: self._result(newton.reach(q, iterations))
 
-    def _step_along(self, q: Array, step: Array) -> Array:
-        moved = self.mech.clamp(self.mech.integrate(q, step, 1.0))
-        if not self.mech.constrained:
-            return moved
-        closed = find_nearest_closed_position(self.mech.compiled, moved, self.p, self.t, start=q)
-        return q if closed is None else closed
-
-    def _target_point_pose(self, q: Array) -> Array:
-        """(4, 4) pose with the axes of the frame and its origin at the point that should meet the target."""
-        X_WF = np.array(self.mech.frame(q, self.frame, p=self.p))
-        X_WF[:3, 3] += X_WF[:3, :3] @ self.point
-        return X_WF
-
-    def _weighted_error(self, q: Array) -> Array:
-        X_WF = self._target_point_pose(q)
-        error = self.position - X_WF[:3, 3]
-        if self.rotation is None:
-            return error
-        return np.concatenate([self._length_scale(q) * rotation_vector(self.rotation @ X_WF[:3, :3].T), error])
-
-    def _jacobian(self, q: Array) -> Array:
-        jacobian = np.array(self.mech.jacobian(q, self.frame, p=self.p))
-        if self.point.any():  # v_P = v_F + ω × r
-            arm = np.asarray(self.mech.frame(q, self.frame, p=self.p))[:3, :3] @ self.point
-            jacobian[3:] += np.cross(jacobian[:3], arm, axisb=-1, axisa=0).T
-        if self.mech.constrained:
-            jacobian = jacobian @ self._constraint_projection(q)
-        if self.rotation is None:
-            return jacobian[3:]
-        return np.concatenate([self._length_scale(q) * jacobian[:3], jacobian[3:]])
-
-    def _constraint_projection(self, q: Array) -> Array:
-        """(nv, nv) projection 1 − G⁺G onto the joint speeds that all constraints admit."""
-        G = np.asarray(self.mech.constraint_jacobian(q, p=self.p))
-        return np.eye(self.mech.nv) - np.linalg.pinv(G, rcond=1e-7) @ G
-
-    def _length_scale(self, q: Array) -> float:
-        """Length in m weighted like one radian: the ratio of the frame's linear to its angular mobility."""
-        if self.weight is None:
-            jacobian = np.asarray(self.mech.jacobian(q, self.frame, p=self.p))
-            angular, linear = np.linalg.norm(jacobian[:3]), np.linalg.norm(jacobian[3:])
-            self.weight = float(np.clip(linear / angular, 0.01, 10.0)) if angular > 1e-9 else 1.0
-        return self.weight
-
-    def _position_and_angle_errors(self, q: Array) -> tuple[float, float]:
-        X_WF = self._target_point_pose(q)
-        position = float(np.linalg.norm(self.position - X_WF[:3, 3]))
-        if self.rotation is None:
-            return position, 0.0
-        return position, float(np.linalg.norm(rotation_vector(self.rotation @ X_WF[:3, :3].T)))
-
-    def _free_speeds(self, q: Array, descent: Array) -> NDArray[np.bool_]:
-        """Mask of the speeds that take part in a step: not those blocked by a limit."""
-        index, speed, lower, upper = self.bounds
-        free = np.ones(self.mech.nv, dtype=bool)
-        at_lower, at_upper = q[index] <= lower + 1e-12, q[index] >= upper - 1e-12
-        blocked = (at_lower & (descent[speed] < 0.0)) | (at_upper & (descent[speed] > 0.0))
-        free[speed[blocked]] = False
-        return free
-
-
-def _damped_step(jacobian: Array, error: Array, damping: float, free_speeds: NDArray[np.bool_]) -> Array:
-    """Δ = Jᵀ (J Jᵀ + λ² I)⁻¹ e over the free columns, at most LARGEST_STEP long."""
-    step = np.zeros(jacobian.shape[1])
-    columns = jacobian[:, free_speeds]
-    if columns.size:
-        gram = columns @ columns.T
-        gram.flat[:: len(gram) + 1] += damping * (1e-6 + np.trace(gram) / len(gram))
-        step[free_speeds] = columns.T @ np.linalg.solve(gram, error)
-    length = math.sqrt(float(step @ step))
-    limit = LARGEST_STEP * math.sqrt(max(1, len(step)))
-    return step * (limit / length) if length > limit else step
-
-
-def speed_bounds(mech: Mechanism) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, Array]:
-    """Limited coordinates whose speed is their rate: indices in q, indices in v, lower and upper bounds. Raises
-    ModelError if lower exceeds upper."""
-    mech.compiled.coordinates.check_limit_order()
-    where: dict[str, tuple[int, int]] = {}
-    for joint in dict.fromkeys(coordinate.joint for coordinate in mech.coordinates):
-        in_q, in_v = mech.joint_q(joint), mech.joint_v(joint)
-        if in_q.stop - in_q.start == in_v.stop - in_v.start:
-            for k in range(in_q.stop - in_q.start):
-                where[mech.q_names[in_q.start + k]] = (in_q.start + k, in_v.start + k)
-    rows = [
-        (*where[c.name], -math.inf if c.lower is None else c.lower, math.inf if c.upper is None else c.upper)
-        for c in mech.coordinates
-        if c.name in where and not (c.lower is None and c.upper is None)
-    ]
-    table = list(zip(*rows, strict=True)) or [(), (), (), ()]
-    return (
-        np.array(table[0], dtype=np.intp),
-        np.array(table[1], dtype=np.intp),
-        np.array(table[2], dtype=float),
-        np.array(table[3], dtype=float),
-    )
+    def _result(self, found: ReachedPose) -> IKResult:
+        q, residual, position, orientation, steps = found
+        return IKResult(q, residual, position, orientation, coordinates_at_limits(self._mech, q), steps)
 
 
 def coordinates_at_limits(mech: Mechanism, q: Sequence[float] | Array, tolerance: float = 1e-9) -> tuple[str, ...]:
     """Names of the coordinates at (or beyond) a limit; those of cut joints last."""
-    own = [
-        c.name
-        for c, x in zip(mech.coordinates, q, strict=True)
-        if (c.lower is not None and x <= c.lower + tolerance) or (c.upper is not None and x >= c.upper - tolerance)
-    ]
-    measured = [(limit, limit.value(mech.compiled, np.asarray(q))) for limit in mech.cut_limits]
+    coordinates, values = mech.compiled.coordinates, np.asarray(q, dtype=float)
+    at_limit = (values <= coordinates.lower + tolerance) | (values >= coordinates.upper - tolerance)
+    own = [coordinates.table[k].name for k in np.flatnonzero(at_limit)] if at_limit.any() else []
+    measured = [(limit, limit.value(mech.compiled, values)) for limit in mech.cut_limits]
     near = max(tolerance, NEAR_LIMIT)
     cut = [each.name for each, x in measured if x <= each.lower + near or x >= each.upper - near]
     return (*own, *cut)
-
-
-def rotation_vector(R: Array) -> Array:
-    """(3,) axis times angle (rad, 0 … π) of a rotation matrix, accurate near 0 and near π."""
-    w = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    sine, cosine = math.sqrt(float(w @ w)), 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
-    angle = math.atan2(sine, cosine)
-    if sine > 1e-6:
-        return w * (angle / sine)
-    if cosine > 0.0:
-        return w
-    # angle near π: R ≈ 2 n nᵀ − I, the longest column of R + I is along n
-    columns = R + np.eye(3)
-    axis = columns[:, int(np.argmax(np.diag(columns)))]
-    axis = axis / np.linalg.norm(axis)
-    return angle * (axis if w @ axis >= 0.0 else -axis)

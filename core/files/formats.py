@@ -465,7 +465,7 @@ def format_model(model: Model, format: str = "kst") -> WriteResult:
 
 def _loss_findings(model: Model, format: FileFormat) -> tuple[Finding, ...]:
     """Return findings about the parts of a model that only the native format can represent."""
-    kinds = ("junctions", "sensors", "forces", "constraints", "drivers")
+    kinds = ("junctions", "sensors", "forces", "constraints", "drivers", "signals")
     lost = [f"{len(found)} {kind}" for kind in kinds if (found := getattr(model.expanded, kind))]
     if not lost:
         return ()

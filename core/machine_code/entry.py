@@ -20,6 +20,17 @@ _once = threading.Lock()
 """Lock that lets one thread at a time load an entry point. Without it, of two threads that load it at once, one would
 keep an address that the other has discarded."""
 _FOLDER = __package__.rpartition(".")[0]
+_provisional: dict[str, Entry] = {}
+"""Loaded entry points whose code was made in a hurry, by name."""
+_replaced: list[str] = []
+"""Names of those whose code gave way to better code."""
+
+
+def code_generation() -> int:
+    """Return a number that grows whenever an entry point has got better code at another address."""
+    for each in list(_provisional.values()):
+        _ = each.address  # looks for better code
+    return len(_replaced)
 
 
 class Entry:
@@ -65,7 +76,13 @@ class Entry:
             self._loaded.append(library)
             address = library.address("entry")
             kinds = [NUMBERS[each] for each in self.arguments]
+            if self._address:
+                _replaced.append(self.name)
             self._address, self._call = address, ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address)
+            if is_final:
+                _provisional.pop(self.name, None)
+            else:
+                _provisional[self.name] = self
             self._is_final = is_final  # last: from now on other threads take both without waiting
 
     @property

@@ -45,11 +45,11 @@ INTRINSICS = {
     "copysign": 2,
 }
 """LLVM intrinsics on floats and their number of arguments."""
-LIBRARY = ("cbrt",)
-"""C library functions of one float."""
+LIBRARY = {"cbrt": 1, "sin": 1, "cos": 1, "atan2": 2}
+"""C library functions of floats and their number of arguments."""
 DECLARATIONS = "\n".join(
     [f"declare double @llvm.{name}.f64({', '.join(['double'] * count)})" for name, count in INTRINSICS.items()]
-    + [f"declare double @{name}(double)" for name in LIBRARY]
+    + [f"declare double @{name}({', '.join(['double'] * count)})" for name, count in LIBRARY.items()]
     + ["!0 = !{}"]
 )
 """Declarations in every module; `!0` marks loads of constant memory."""

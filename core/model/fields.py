@@ -526,6 +526,8 @@ def _coerce_element(kind: Any, value: Any) -> Any:
         made = kind.of_list(tuple(plain_value(value)))
         if made is not None:
             return made
+    if isinstance(value, float | int | str) and (of_number := getattr(kind, "of_number", None)) is not None:
+        return of_number(value)
     forms = getattr(kind, "forms", "")
     remedy = f"Give one, or {forms}." if forms else "Give one."
     raise ModelError(f"{_noun_with_article(kind)} is needed, not {_format_value(value)}.", remedy=remedy)

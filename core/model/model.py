@@ -7,7 +7,7 @@ converted to the frames of bodies.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -43,7 +43,9 @@ from core.model.parameters import Parameter, parameter_values
 from core.model.reference_pose import Carrier, Placement, compute_placements
 from core.model.sensors import SENSOR_KINDS, Sensor
 from core.model.shapes import IDENTITY, Material
-from core.model.signals import TIME, component_name
+from core.model.signal_elements import BLOCK_KINDS, Signal
+from core.model.signal_laws import SignalTable
+from core.model.signals import TIME, component_name, is_mass_entry
 from core.model.study_plans import StudyPlan
 from core.model.trims import Trim
 from core.model.validation.circular_references import find_cycles
@@ -127,6 +129,7 @@ FAMILIES: dict[str, tuple[str, Collection[str]]] = {
     "sensors": ("sensor", SENSOR_KINDS),
     "forces": ("force", FORCE_KINDS),
     "constraints": ("constraint", CONSTRAINT_KINDS),
+    "signals": ("signal", BLOCK_KINDS),
 }
 """Collection → noun of its kinds, and the known kinds."""
 
@@ -194,6 +197,7 @@ _TABLE = {
     "forces": _Collection(Force, "force", "force"),
     "constraints": _Collection(Constraint, "constraint", "force"),
     "drivers": _Collection(Driver, "driver", "force"),
+    "signals": _Collection(Signal, "signal", "signal"),
     "poses": _Collection(StoredPose, "pose", "place", asks=True),
     "targets": _Collection(Target, "target", "place", asks=True),
     "motions": _Collection(Motion, "motion", "motion", asks=True),
@@ -215,6 +219,8 @@ NAMESPACES = {name: each.namespace for name, each in _TABLE.items()}
 
 QUESTIONS = tuple(name for name, each in _TABLE.items() if each.asks)
 """Collections of tasks about the machine, which belong to the document but not to the machine."""
+FOLLOWED = ("poses", "targets", "motions")
+"""Those that belong to a machine whose controllers follow motions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,6 +242,7 @@ class Model(Element):
     forces: tuple[Force, ...] = parts(Force, "Force elements")
     constraints: tuple[Constraint, ...] = parts(Constraint, "Sensors kept constant and coupled joints")
     drivers: tuple[Driver, ...] = parts(Driver, "Motions given as functions of time")
+    signals: tuple[Signal, ...] = parts(Signal, "Signals, and controllers of joints")
     poses: tuple[StoredPose, ...] = parts(StoredPose, "Stored poses")
     targets: tuple[Target, ...] = parts(Target, "Targets of a tool")
     motions: tuple[Motion, ...] = parts(Motion, "Planned motions")
@@ -255,7 +262,8 @@ class Model(Element):
         for namespace in dict.fromkeys(NAMESPACES.values()):
             _check_unique(self if namespace in ("chain", "assembly") else expanded, namespace)
         known = {
-            target: frozenset(expanded.index(target)) for target in ("joint", "material", "sensor", "force", "place")
+            target: frozenset(expanded.index(target))
+            for target in ("joint", "material", "sensor", "force", "place", "motion", "parameter")
         }
         known["point"] = frozenset(expanded.index("frame"))
         known["frame"] = known["point"] - {junction.name for junction in expanded.junctions}
@@ -270,6 +278,10 @@ class Model(Element):
         for _ in nested_elements(self.world):
             _check_element(_, "world", known, names)
         _check_frame_cycles(expanded.frames)
+        if expanded.signals and not any(
+            collection == "signals" for collection, _ in elements_of_unknown_kind(expanded)
+        ):
+            expanded.signal_table.check()
 
     def __repr__(self) -> str:
         """Return one line for consoles: the name and the number of elements of each collection."""
@@ -319,15 +331,23 @@ class Model(Element):
         """Return the model without its tasks; two models describe the same machine if these are equal."""
         if not any(getattr(self, name) for name in QUESTIONS):
             return self
+        asked = [name for name in QUESTIONS if not (self.signals and self.motions and name in FOLLOWED)]
         bare: Model = object.__new__(Model)  # nothing names a question: what is left is as valid as all was
         for field in dataclasses.fields(Model):
-            object.__setattr__(bare, field.name, () if field.name in QUESTIONS else getattr(self, field.name))
+            object.__setattr__(bare, field.name, () if field.name in asked else getattr(self, field.name))
         return bare
 
     @cached_property
     def expanded(self) -> Model:
         """Return the same machine with chains and sub-assemblies expanded into bodies, joints, frames …"""
         return expand_model(self)
+
+    @cached_property
+    def signal_table(self) -> SignalTable:
+        """Return the formulas of the signals of an expanded model. Raises ModelError for an algebraic loop."""
+        table = SignalTable(self)
+        table.check()
+        return table
 
     @cached_property
     def placements(self) -> dict[str, Placement]:
@@ -397,9 +417,13 @@ class FormulaNames(NamedTuple):
             return self.parameters | (self.signals | set(kind.own) if kind.states else frozenset(TIME))
         return self.parameters
 
-    def unknown_names(self, kind: ScalarKind | VectorKind, formula: str) -> list[str]:
-        """Return the unknown names in a formula of such a field."""
+    def unknown_names(
+        self, kind: ScalarKind | VectorKind, formula: str, local_names: frozenset[str] = frozenset()
+    ) -> list[str]:
+        """Return the unknown names in a formula of such a field; `local_names` are defined by its element."""
         missing = names_in(parse(formula)) - self.of(kind)
+        if isinstance(kind, FormulaKind) and kind.states:
+            missing = frozenset(name for name in missing - local_names if not is_mass_entry(name))
         return sorted(name for name in missing if not any(f"{name}.".startswith(f"{each}.") for each in self.unknown))
 
 
@@ -407,11 +431,12 @@ def _check_element(
     element: Element, collection: str, known_names: Mapping[str, frozenset[str]], names: FormulaNames
 ) -> None:
     title = f"{WORDS.get(collection, collection)} '{getattr(element, 'name', '')}'".replace(" ''", "")
+    local_names: frozenset[str] = getattr(element, "local_names", frozenset())
     for inner in nested_elements(element):
         for field in declared_fields(type(inner)):
             if isinstance(field.kind, ReferenceKind):
                 value = getattr(inner, field.name)
-                ground = () if field.kind.target == "place" else (WORLD,)
+                ground = () if field.kind.target in ("place", "motion", "parameter") else (WORLD,)
                 if value and value not in known_names[field.kind.target] and value not in ground:
                     raise ModelError(
                         f"There is no {_target_noun(field.kind.target)} '{value}'.",
@@ -421,7 +446,7 @@ def _check_element(
                         ),
                     )
         for found in list_formulas(inner):
-            for used in names.unknown_names(found.kind, found.text):
+            for used in names.unknown_names(found.kind, found.text, local_names):
                 raise ModelError(
                     f"The name '{used}' is not defined (in '{found.text}').",
                     where=f"{title}, {found.field.name}",
@@ -490,4 +515,15 @@ def signal_names(model: Model) -> frozenset[str]:
     for sensor in model.sensors:
         values = [component_name(sensor.name, suffix) for suffix in sensor.info.components]
         names.update(values, (f"{name}.rate" for name in values))
-    return frozenset(names)
+    return frozenset(names) | _names_for_controllers(model, kinds)
+
+
+def _names_for_controllers(model: Model, kinds: Iterable[tuple[str, type[JointKind]]]) -> set[str]:
+    """Return the names of signals, of their states, of the coordinates of motions, and of gravity forces."""
+    speeds = [component_name(joint, suffix) for joint, kind in kinds for suffix in kind.speeds]
+    names = {f"gravity.{speed}" for speed in speeds}
+    for signal in model.signals:
+        names.update(signal.value_names, (f"{signal.name}.{state}" for state in signal.info.state_names(signal)))
+    for motion in model.motions:
+        names.update(f"{motion.name}.{speed}.{what}" for speed in speeds for what in ("q", "v", "a"))
+    return names

@@ -24,6 +24,7 @@ from core.model.model import Model
 from core.model.parameters import Parameter, evaluate_field
 from core.model.sensors import SENSOR_KINDS, Sensor
 from core.model.shapes import IDENTITY, Box, Material, Pose, Shape
+from core.model.signal_elements import BLOCK_KINDS, BlockInput, ControlledJoint, Signal, TablePoint
 
 GRAVITY = 9.81
 SAG = 0.1
@@ -248,6 +249,55 @@ def driver(model: Model, joint: str, surroundings: Surroundings) -> Driver:
         coordinate=coordinate,
         function=f"{start} + {motion}" if start else motion,
     )
+
+
+def signal(model: Model, kind: str, joint: str = "") -> Signal:
+    """Return a signal of a kind. A controller acts in a joint, or in all joints of the tree with one coordinate; it
+    follows the first motion if there is one. Raises ModelError if there is no such joint."""
+    name = unused_name(model, "signals", f"{kind}1")
+    if not BLOCK_KINDS[kind].acts:
+        points = (TablePoint(input=0.0, output=0.0), TablePoint(input=1.0, output=1.0))
+        several = (BlockInput(value=1.0), BlockInput(value=0.0))
+        lag = {"numerator": (1.0,), "denominator": (1.0, 1.0)}
+        needed: dict[str, Any] = {"points": points, "inputs": several, "resolution": 0.01, **lag}
+        return Signal(
+            name=name, kind=kind, **{field: needed[field] for field in needed if field in BLOCK_KINDS[kind].needs}
+        )
+    joints = [joint] if joint else _controllable_joints(model)
+    if not joints:
+        raise ModelError(
+            "There is no joint with one coordinate that a controller could act in.",
+            where="joints",
+            remedy="Add a revolute or prismatic joint first.",
+        )
+    follows = "motion" in BLOCK_KINDS[kind].uses and model.motions and not joint
+    frame = model.expanded.joint(joints[-1]).child if "frame" in BLOCK_KINDS[kind].needs else ""
+    return Signal(
+        name=name,
+        kind=kind,
+        motion=model.motions[0].name if follows else "",
+        joints=tuple(ControlledJoint(joint=each) for each in joints),
+        kp=POSITION_GAIN,
+        kd=SPEED_GAIN,
+        frame=frame,
+    )
+
+
+POSITION_GAIN, SPEED_GAIN = 100.0, 20.0
+"""Gains of new controllers; those of computed torque place both poles at −10/s."""
+
+
+def _controllable_joints(model: Model) -> list[str]:
+    """Return the joints of the tree with one coordinate that neither follow others nor are driven."""
+    held = {driver.joint for driver in model.expanded.drivers}
+    children: set[str] = set()
+    found = []
+    for joint in model.expanded.joints:
+        closes = joint.cut == "yes" or joint.child in children
+        children.add(joint.child)
+        if joint.info.nq == joint.info.nv == 1 and joint.mimic is None and joint.name not in held and not closes:
+            found.append(joint.name)
+    return found
 
 
 def _format_number(value: float, is_angle: bool) -> str:

@@ -234,7 +234,7 @@ class CompiledModel:
             raise ModelError("Drivers with tables need a single set of parameter values, not one per state.", where="p")
         if row.tobytes() not in self._splines:
             values = self.model.values(dict(zip(self.p_names, row.tolist(), strict=True)))
-            self._splines[row.tobytes()] = self.program.symbolic.clock.splines(values)
+            self._splines[row.tobytes()] = self.program.symbolic.clock.splines(values, self.model)
         return self._splines[row.tobytes()]
 
     def x_rest(self, q: Any, *, p: Values = None, t: Any = 0.0, v: Any = None, near: Any = None) -> Array:

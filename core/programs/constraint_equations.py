@@ -9,6 +9,7 @@ import casadi as ca
 
 from core.codegen.graph_symbols import build_column
 from core.mechanics.tree import Runner, inline
+from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar
 from core.programs.machine_symbols import MachineSymbols
 
@@ -67,3 +68,16 @@ def cut_entries(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = i
 def cut_drift(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return Ẇ v."""
     return context.cut_expressions.bias(inputs, run)
+
+
+def cut_facing(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return the cosine between the axes of each reversible cut joint."""
+    state, found = context.state_at_zero_speed(inputs["q"], run), list[Scalar]()
+    for name in context.reversible_cuts:
+        law, a, b = context.machine.laws[name]
+        found.append(run(law.facing, run(_relative_pose, state.frame(a), state.frame(b))))
+    return found
+
+
+def _relative_pose(X_Wa: Pose, X_Wb: Pose) -> Pose:
+    return X_Wa.inverse() @ X_Wb

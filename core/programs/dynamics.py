@@ -188,6 +188,12 @@ def observed(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inli
     return [number for element in context.elements.named_forces for number in element.output_values(s)]
 
 
+def signal_values(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return the values of all signals of the document."""
+    s = force_state(context, inputs, run)
+    return [s.signal(name) for name in context.elements.signal_values]
+
+
 def friction_levels(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the kinetic and static friction levels, forward and backward, of every brake and clutch, concatenated."""
     s = force_state(context, inputs, run)

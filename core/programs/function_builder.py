@@ -104,6 +104,7 @@ FUNCTIONS: dict[str, FunctionEntry] = {
     "poses": FunctionEntry("q", lambda c, _: (_frame_count(c), 4, 4), _of("kinematics.poses")),
     "joint_poses": FunctionEntry("q", lambda c, _: _joints_shape(c, 2, 4, 4), _of("kinematics.joint_poses")),
     "jacobian": FunctionEntry("q", lambda c, _: (6, c.tree.nv), _of("kinematics.jacobian")),
+    "pose_and_jacobian": FunctionEntry("q", lambda c, _: (12 + 6 * c.tree.nv,), _of("kinematics.pose_and_jacobian")),
     "frames_jacobian": FunctionEntry(
         "q", lambda c, _: (_frame_count(c), 6, c.tree.nv), _of("kinematics.frames_jacobian")
     ),
@@ -157,6 +158,9 @@ FUNCTIONS: dict[str, FunctionEntry] = {
     ),
     # force elements and their states
     "forces": FunctionEntry("qvxt", lambda c, _: (c.observed,), _of("dynamics.observed")),
+    "signal_values": FunctionEntry(
+        "qvxt", lambda c, _: (len(c.elements.signal_values),), _of("dynamics.signal_values"), whole=True
+    ),
     "event_indicators": FunctionEntry(
         "qvxt", lambda c, _: (len(c.elements.mode_variables.numbers),), _of("dynamics.event_indicators"), whole=True
     ),
@@ -196,6 +200,11 @@ FUNCTIONS: dict[str, FunctionEntry] = {
         "q", lambda c, _: (len(c.cut_expressions.pattern.rows),), _of("constraint_equations.cut_entries")
     ),
     "cut_drift": FunctionEntry("qv", _cut_rows_shape, _of("constraint_equations.cut_drift")),
+    "cut_facing": FunctionEntry(
+        "q",
+        lambda c, _: (len(c.reversible_cuts),),
+        _of("constraint_equations.cut_facing"),
+    ),
     "cut_sides": FunctionEntry("q", _cut_side_rows_shape, _of("wrenches.cut_sides")),
     "constraint_sides": FunctionEntry("q", _side_rows_shape, _of("wrenches.constraint_sides")),
     # derivatives of inverse and forward dynamics of open chains

@@ -137,7 +137,8 @@ def states(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline
 
 def _state_rates(context: MachineSymbols, s: ForceState) -> list[Scalar]:
     """Return the rates of the force elements' internal states."""
-    return [rate for element in context.elements.named_forces for rate in element.x_rate(s)]
+    own = [rate for element in context.elements.named_forces for rate in element.x_rate(s)]
+    return [*own, *(s.value(rate) for rate in context.elements.signal_rates.values())]
 
 
 def _counted_angle_rates(context: MachineSymbols, inputs: Inputs) -> list[Scalar]:
@@ -180,6 +181,8 @@ def stretched(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inl
     for element in context.elements.named_forces:
         own = element.x_rest(s)
         result[element.state : element.state + len(own)] = own
+    for name, start in context.elements.signal_starts.items():
+        result[context.elements.signal_states[name]] = s.value(start)
     signals = SignalValues(context.elements, context.numbers.values, s.kinematics)
     for name, (state, each) in context.elements.turn_counters.items():
         base = context.numbers.scalar(each.base, each.where)

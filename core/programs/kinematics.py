@@ -57,6 +57,14 @@ def jacobian(context: MachineSymbols, inputs: Inputs, frame: str, run: Runner = 
     return [entry for row in rows for entry in row]
 
 
+def pose_and_jacobian(context: MachineSymbols, inputs: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
+    """Return position and rotation of a frame, then its Jacobian, both row by row."""
+    links, place = context.state_at_zero_speed(inputs["q"], run).poses, context.machine.frames[frame]
+    pose = place.pose if place.link < 0 else run(Pose.__matmul__, links[place.link], place.pose)
+    turned = [entry for row in pose.rotation for entry in row]
+    return [*pose.position, *turned, *jacobian(context, inputs, frame, run)]
+
+
 def frames_jacobian(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the Jacobians J of all frames except the world."""
     names = list(context.machine.frames)[1:]

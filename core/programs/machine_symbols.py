@@ -125,6 +125,12 @@ class MachineSymbols:
 
         return RowExpressions(self.tree, self.cut_coordinates, self.p, self.clock.size, self.is_long)
 
+    @cached_property
+    def reversible_cuts(self) -> tuple[str, ...]:
+        """Return the cut joints that can be assembled with their axis reversed."""
+        laws = self.machine.laws
+        return tuple(name for name, (law, *_) in laws.items() if law.direction_rows is not None)
+
     @property
     def nx(self) -> int:
         """Return the number of states of force elements."""

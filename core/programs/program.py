@@ -22,6 +22,7 @@ from core.codegen.blocks import BlockTable
 from core.codegen.evaluator import Array, Code, Evaluator, Interpreter, Signature
 from core.files.followed_files import content_fingerprints
 from core.mechanics.elements.constraints.kinematic_constraint import Row
+from core.mechanics.elements.time_argument import followed_coordinates
 from core.mechanics.multibody.topology import Topology, build_topology
 from core.model import Body, Joint, Model
 from core.model.model import used_user_kinds
@@ -217,9 +218,10 @@ def code_structure(model: Model) -> Any:
     parameters = tuple((p.name, None if p.independent else p.value) for p in plain.parameters)
     others = tuple(
         dataclasses.replace(element, description="")
-        for collection in ("junctions", "sensors", "forces", "constraints", "drivers")
+        for collection in ("junctions", "sensors", "forces", "constraints", "drivers", "signals")
         for element in getattr(plain, collection)
     )
+    others += followed_coordinates(plain) if plain.signals or plain.motions else ()
     contents = content_fingerprints(model)
     return plain.world.gravity, parameters, bodies, frames, joints, others, contents, used_user_kinds(plain)
 

@@ -29,11 +29,12 @@ from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.methods.method import STIFF as STIFF_METHOD
 from core.simulation.methods.step_state import TOLD
-from core.simulation.run.begun_run import LARGEST_PIECE, prepare_run
+from core.simulation.run.begun_run import LARGEST_PIECE, PreparedRun, allocate_run, begin_contact_states
 from core.simulation.run.cut_torques import apply_cut_torques
 from core.simulation.run.driver_jumps import check_driver_jumps
 from core.simulation.run.early_ends import EndedRun, contradiction_error_at, early_end_error
 from core.simulation.run.initial_state import start_state
+from core.simulation.run.kept_runs import KeptRuns, RunMemory, hashable
 from core.simulation.run.run import CANCELLED, GrowingRun, Run, Statistics, select_samples
 from core.simulation.run.run_notes import find_exceeded_limits, find_switch_notes
 from core.simulation.run.settings import AUTOMATIC_FACTORS, Array, Settings, Values, check_settings
@@ -43,6 +44,8 @@ PIECE = 0.05
 """Seconds of computation between checks for progress and cancellation."""
 FIRST_PIECE = 64
 """Number of samples in the first piece."""
+LARGEST_ROOM = 1 << 16
+"""Largest amount of numbers in the memory for samples that is kept for further runs."""
 FIRST_STEPS = 500
 """Largest number of steps in the first piece, so that slow runs and runs with few samples can be cancelled early."""
 LEAST_STEPS = 50
@@ -125,26 +128,60 @@ def simulate(
     """
     began = time.perf_counter()
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
-    check_kinds_known(mech.model.expanded)
-    mech, torque = apply_cut_torques(mech, torque)
     options = (method, step, rtol, atol, output, start, parameters, torque, max_steps, closing, factorisation)
-    chosen = check_settings(mech, duration, *options)
-    y = start_state(mech, q0, v0, mech.parameter_values(parameters), start, x0)
-    check_driver_jumps(mech, chosen)
-    job = SimulationJob(mech, chosen, y, torque, closed_forms)
+    job, key = _begin_job(mech, duration, options, (q0, v0, x0), closed_forms, keep=mech is model)
     job.prepared = time.perf_counter() - began
-    recorder = None
+    mech, chosen, recorder = job.mech, job.chosen, None
     if file is not None:
         from core.simulation.run.run_file import RunFile
 
         recorder = RunFile(file, mech, chosen, channels)
     job.watch = watch or _no_progress
     try:
-        return job.compute_run(recorder, progress or _no_progress, cancelled or _never_cancelled)
+        run = job.compute_run(recorder, progress or _no_progress, cancelled or _never_cancelled)
     except KeyboardInterrupt as stop:
         if job.grown is not None:
             stop.run = job.finish_run(recorder, CANCELLED)  # type: ignore[attr-defined]
         raise
+    if key is not None and job.release():
+        _kept.keep(mech, key, job)
+    return run
+
+
+def _begin_job(
+    mech: Mechanism,
+    duration: float,
+    options: tuple[Any, ...],
+    begin: tuple[Values, Values, Values],
+    closed_forms: bool | None,
+    keep: bool,
+) -> tuple[SimulationJob, Any]:
+    """Return the job of a run that has not begun, and the key under which it may be kept; None: it may not.
+
+    options: as `check_settings` takes them after the duration; begin: q0, v0, x0; keep: whether the machine outlives
+    the run
+    """
+    *others, start, parameters, torque, max_steps, closing, factorisation = options
+    p, start_key, key = mech.parameter_values(parameters), None, None
+    settings = (duration, *others, start, torque, max_steps, closing, factorisation, closed_forms)
+    try:
+        key, start_key = tuple(map(hashable, settings)), (p.tobytes(), *map(hashable, begin))
+        hash(key)
+    except TypeError:  # given in a form that cannot be compared
+        key = None
+    if key is not None and (job := _kept.take(mech, key)) is not None:
+        job.mech = mech
+        if job.begin_again(begin, p, start_key):
+            return job, key
+    check_kinds_known(mech.model.expanded)
+    machine, torque = apply_cut_torques(mech, torque)
+    chosen = check_settings(machine, duration, *(*options[:7], torque, *options[8:]))
+    y = start_state(machine, *begin[:2], p, start, begin[2])
+    check_driver_jumps(machine, chosen)
+    key = key if keep and machine is mech else None
+    job = SimulationJob(machine, chosen, y, torque, closed_forms, keep=key is not None)
+    job.start_key, job.start_state = start_key, y
+    return job, key
 
 
 def _no_progress(_: object) -> None:
@@ -161,6 +198,7 @@ LOOKS = 5
 """Number of samples per piece that are checked for jamming by friction."""
 Samples = tuple[Any, ...]
 """Arrays of a run, from its times on."""
+_kept: KeptRuns[SimulationJob] = KeptRuns()
 UNKNOWN = Statistics()
 """Placeholder for the statistics of a piece."""
 NUMBER = 8
@@ -176,12 +214,33 @@ class SimulationJob:
     """A run in progress, from y = (q, v, x) on."""
 
     def __init__(
-        self, mech: Mechanism, settings: Settings, y: Array, torque: Torque, closed_forms: bool | None = None
+        self,
+        mech: Mechanism,
+        settings: Settings,
+        y: Array,
+        torque: Torque,
+        closed_forms: bool | None = None,
+        keep: bool = False,
     ) -> None:
+        """Set up the run; keep: whether its memory may serve further runs."""
         self.mech, self.chosen = mech, settings
         self._torque, self._closed_forms = torque, closed_forms
-        self.notes = tuple(notes_on_negative_damping(mech.model.expanded, mech.model.values(settings.parameters)))
-        self._set_up(settings, y)
+        self.memory: RunMemory | None = None
+        self.start_key: Any = None
+        self.start_state = y
+        """Key of the initial state, and the initial state."""
+        self._note_damping()
+        self._set_up(settings, y, keep)
+        self._begin_counting()
+        ends = list(accumulate((0, 1, mech.nq, mech.nv, mech.nx, mech.nv, mech.nv)))
+        self._columns: list[Any] = [(slice(None), slice(*each)) for each in pairwise((*ends, None))]
+        self._columns[0] = slice(None), 0
+        """Of what is logged: time, q, v, x, v̇, joint forces, modes."""
+        self._watch_drivers(y)
+        self._first_notes = self.notes
+
+    def _begin_counting(self) -> None:
+        """Begin without samples."""
         self.pieces: deque[Run] = deque(maxlen=2)
         """The last two."""
         self.grown: GrowingRun | None = None
@@ -192,34 +251,82 @@ class SimulationJob:
         self.seconds = self.cpu = self.lasted = 0.0
         """Of the integration on the clock, and of the processor; of the last piece on the clock."""
         self.watch: Callable[[Run], None] = _no_progress
-        ends = list(accumulate((0, 1, mech.nq, mech.nv, mech.nx, mech.nv, mech.nv)))
-        self._columns: list[Any] = [(slice(None), slice(*each)) for each in pairwise((*ends, None))]
-        self._columns[0] = slice(None), 0
-        """Of what is logged: time, q, v, x, v̇, joint forces, modes."""
-        self.watched = has_redundant_drivers(mech.compiled, y[: mech.nq], self.p)
+
+    def _note_damping(self) -> None:
+        values = self.mech.model.values(self.chosen.parameters)
+        self.notes = tuple(notes_on_negative_damping(self.mech.model.expanded, values))
+
+    def _watch_drivers(self, y: Array) -> None:
+        self.watched = has_redundant_drivers(self.mech.compiled, y[: self.mech.nq], self.p)
         """True if drivers must be watched because several of them move the same coordinate."""
 
-    def _set_up(self, settings: Settings, y: Array) -> None:
+    def begin_again(self, begin: tuple[Values, Values, Values], p: Array, key: Any) -> bool:
+        """Begin another run with the same settings, with parameter values p. Returns False if it needs a job of its
+        own.
+
+        begin: q0, v0, x0; key: of the initial state. Raises KinetostatError as `simulate` does.
+        """
+        mech, memory = self.mech, self.memory
+        assert memory is not None
+        again = key is not None and key == self.start_key
+        if not again:
+            parameters = dict(zip(mech.p_names, p.tolist(), strict=True))
+            self.chosen = dataclasses.replace(self.chosen, parameters=parameters)
+            self.start_state = start_state(mech, *begin[:2], p, self.chosen.start, begin[2])
+            check_driver_jumps(mech, self.chosen)
+        y, self.p = self.start_state, p
+        if not memory.restore(mech, self.chosen, p, y):
+            return False
+        begin_contact_states(memory.prepared)
+        if not again:
+            self._note_damping()
+            self.notes = tuple(dict.fromkeys((*self.notes, *self._switches)))
+            self._watch_drivers(y)
+            self._first_notes = self.notes
+        self.start_key = key
+        self._use(memory.prepared)
+        return True
+
+    def release(self) -> bool:
+        """Let go of the machine and of the run; returns True if another run may use the job."""
+        if self.memory is None or not self.memory.is_usable:
+            return False
+        self._begin_counting()
+        self.notes = self._first_notes
+        if self._room.size > LARGEST_ROOM:
+            self._allocate_samples(FIRST_PIECE)
+        del self.mech
+        return True
+
+    def _set_up(self, settings: Settings, y: Array, keep: bool = False) -> None:
         """Set up equations and memory for a method that begins at y."""
         mech, rule = self.mech, settings.integration_method
         self.p = settings.values_of(mech.p_names)
         self.equations = CompiledEquations(
             mech, self._torque, self.p, y, self._closed_forms, rule.implicit, rule.adaptive
         )
-        switches = find_switch_notes(mech, self._torque, settings)
-        self.notes = tuple(dict.fromkeys((*self.notes, *self.equations.notes, *switches)))
-        self.begun = prepare_run(self.equations, settings, y)
-        self.state = self.begun.state
-        self._advance = (advance_adaptive if rule.adaptive else advance_fixed).call
-        self._times_at, self._forces_at = array_address(self.state.times), array_address(self.equations.u)
+        self._switches = find_switch_notes(mech, self._torque, settings)
+        self.notes = tuple(dict.fromkeys((*self.notes, *self.equations.notes, *self._switches)))
+        prepared = allocate_run(self.equations, settings, y)
+        if keep:
+            self.memory = RunMemory(mech, prepared, self.p, y)
+        begin_contact_states(prepared)
+        self._use(prepared)
         self._allocate_samples(min(FIRST_PIECE, len(self.state.times)))
         self._first = self.state.words.copy()
+
+    def _use(self, prepared: PreparedRun) -> None:
+        """Compute in the memory of a run that has been set up."""
+        self.begun, self.equations, self.state = prepared, prepared.equations, prepared.state
+        adaptive = self.chosen.integration_method.adaptive
+        self._advance = (advance_adaptive if adaptive else advance_fixed).call
+        self._times_at, self._forces_at = array_address(self.state.times), array_address(self.equations.u)
 
     def _allocate_samples(self, count: int) -> None:
         """Allocate memory for the samples of a piece."""
         self._room, self._sampled = np.empty((count, len(self.state.y))), np.empty((2, count, self.mech.nv))
-        self._room_at, at = array_address(self._room), array_address(self._sampled)
-        self._sampled_at = at, self._forces_at, at + NUMBER * count * self.mech.nv
+        self._room_at, self._accelerations_at = array_address(self._room), array_address(self._sampled)
+        self._forces_out = self._accelerations_at + NUMBER * count * self.mech.nv
 
     def restart(self, y: Array, time: float) -> None:
         """Restart from another state, with the integration method that has already proved suitable."""
@@ -345,13 +452,21 @@ class SimulationJob:
         self.lasted = time.perf_counter() - began
         return Run(self.mech, self.chosen, *samples), 0 if happened == PAUSED else happened
 
-    def _timed_call(self, call: Callable[..., int], *arguments: int) -> int:
-        """Call machine code of the integration and add up its computing time."""
+    def _compute_samples(self, first: int, count: int) -> tuple[int, int, int]:
+        """Integrate up to `count` samples; returns their number, the outcome code, and the number of those at which
+        accelerations are not finite. Adds up the computing time."""
         began, used = time.perf_counter(), time.thread_time()
-        given = call(*arguments)
+        state, system = self.state, self.equations.system
+        happened = self._advance(state.place, self._room_at, count)
+        made, bad = state.sample - first, 0
+        self._dependent = system.dependent == 1
+        if self.begun.log is None:
+            arrays = self._times_at + NUMBER * first, self._room_at, self._accelerations_at
+            with self.equations.with_free_mode_variables():
+                bad = sampled_accelerations.call(system.place, made, *arrays, self._forces_at, self._forces_out)
         self.cpu += time.thread_time() - used
         self.seconds += time.perf_counter() - began
-        return given
+        return made, happened, bad
 
     def _advance_piece(self, first: int, count: int) -> tuple[Samples, int]:
         """Return the arrays of a piece and the outcome code."""
@@ -359,16 +474,10 @@ class SimulationJob:
         if count > len(self._room):
             self._allocate_samples(count)
         state.budget = min(self.budget, STEPS)
-        happened = self._timed_call(self._advance, state.place, self._room_at, count)
-        self._dependent = self.equations.system.dependent == 1
+        made, happened, bad = self._compute_samples(first, count)
         if self.begun.log is not None:
             return self._read_log(happened)
-        made = state.sample - first
-        out, times = self._room[:made], state.times[first : first + made]
-        times_at = self._times_at + NUMBER * first
-        with self.equations.with_free_mode_variables():
-            place = self.equations.system.place
-            bad = self._timed_call(sampled_accelerations.call, place, made, times_at, self._room_at, *self._sampled_at)
+        out, times = self._room[:made], state.times[first : first + made].copy()
         a, tau = self._sampled[:, :made].copy()
         last = mech.nq + mech.nv
         if len(state.slid) and made:  # on switching surfaces accelerations are those of the steps
@@ -402,6 +511,8 @@ class SimulationJob:
         """Return the run up to now, with its statistics."""
         state = self.state
         steps = state.accepted
+        assert self.grown is not None
+        beyond = find_exceeded_limits(self.grown.run)
         statistics = Statistics(
             steps,
             state.rejected,
@@ -414,12 +525,9 @@ class SimulationJob:
             state.jacobians,
             state.factorisations,
             self.cpu,
-            self.collect_notes(),
+            (*self.collect_notes(), *beyond),
         )
-        assert self.grown is not None
-        run = self.grown.finish(statistics)
-        beyond = find_exceeded_limits(run)
-        return dataclasses.replace(run, statistics=statistics._replace(notes=(*statistics.notes, *beyond)))
+        return self.grown.finish(statistics)
 
     def collect_notes(self) -> tuple[str, ...]:
         """Return all notes on how the run was computed."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.joint_modes import build_joint_row_table
 from core.constraints.redundant_drivers import has_redundant_drivers
 from core.errors import KinetostatError
 from core.machine_code.entry import Entry
@@ -261,8 +262,8 @@ class _ReusableRun:
         self._restore_memory(p, y)
         modes = None
         if self._renewing:
-            modes = self._equations.update_contact_rows(mech.compiled, y[: mech.nq], p)
-            if modes is None:
+            modes = build_joint_row_table(mech.compiled, p)
+            if not self._equations.update_contact_rows(mech.compiled, modes, y[: mech.nq], p):
                 return None
             limit_stop_stiffness(self._equations, chosen)
         begin_contact_states(made)

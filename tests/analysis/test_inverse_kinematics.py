@@ -10,12 +10,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from core.analysis.equal_poses import count_other_turns, shift_to_nearest_turns
+from core.analysis.frame_search import rotation_vector
 from core.analysis.inverse_kinematics import (
     coordinates_at_limits,
     coordinates_without_effect,
     count_self_motions,
     move_frame_to_target,
-    rotation_vector,
     solve_inverse_kinematics,
 )
 from core.files import load, loads

@@ -24,7 +24,21 @@ from core.machine_code.supply import BackgroundCompilation, load_code, report_wa
 ROOT = Path(intermediate.__file__).parents[2]
 SMALL = "simulation.methods.semi_implicit_euler.impulse_step"
 OTHER = "simulation.methods.runge_kutta.within_entry"
-C_LIBRARY = {"sqrt", "exp", "pow", "cbrt", "ceil", "rint", "floor", "memset", "memcpy", "memmove"}
+C_LIBRARY = {
+    "sqrt",
+    "sin",
+    "cos",
+    "atan2",
+    "exp",
+    "pow",
+    "cbrt",
+    "ceil",
+    "rint",
+    "floor",
+    "memset",
+    "memcpy",
+    "memmove",
+}
 OWN_TREE = pytest.mark.skipif(ROOT.name == "site-packages", reason="texts are changed in a copy of the checkout")
 
 

@@ -53,11 +53,21 @@ def test_every_word_of_ours_is_one():
     from core.model.joints import Limit, Mimic
     from core.model.model import COLLECTIONS, Model
     from core.model.shapes import Pose
+    from core.model.signal_elements import BLOCK_KINDS
     from core.synonyms import _OTHERS
 
     elements = [Model, Pose, Limit, Mimic, *COLLECTIONS.values(), *SHAPE_TYPES.values()]
     ours = {field.name for element in elements for field in declared_fields(element)}
-    ours |= {*JOINT_KINDS, *FORCE_KINDS, *CONSTRAINT_KINDS, *SENSOR_KINDS, *SHAPE_TYPES, *COMMANDS, *FUNCTIONS}
+    ours |= {
+        *JOINT_KINDS,
+        *FORCE_KINDS,
+        *CONSTRAINT_KINDS,
+        *SENSOR_KINDS,
+        *BLOCK_KINDS,
+        *SHAPE_TYPES,
+        *COMMANDS,
+        *FUNCTIONS,
+    }
     ours |= {option.id for function in FUNCTIONS.values() for option in function.options}
     ours |= {"world", "q", "v", "a", "tau", "rate", "omega", "alpha"}
     assert {own for own, _ in _OTHERS} <= ours

@@ -337,6 +337,7 @@ SECTIONS = (
     ("sensors", "Sensors", "sensor"),
     ("constraints", "Constraints", "constraint"),
     ("drivers", "Drivers", "driver"),
+    ("signals", "Signals and controllers", "signal"),
 )
 """Collection, title and icon of each section; sections without rows are hidden."""
 
@@ -421,6 +422,7 @@ _details: dict[str, Callable[[Any], str]] = {
     "sensors": _sensor_details,
     "constraints": _constraint_details,
     "drivers": _driver_details,
+    "signals": lambda signal: signal.summary,
 }
 """Functions that return the details shown next to an element's name, by collection."""
 

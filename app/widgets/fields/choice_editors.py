@@ -26,9 +26,11 @@ from core.model import (
     Sensor,
     Strand,
 )
+from core.model import Signal as DocumentSignal
 from core.model.edits.rewiring import geometric_sensors, scalar_sensors
 from core.model.element_kinds import ElementKind
 from core.model.fields import ChoiceKind, Element, Field, ReferenceKind
+from core.model.signal_elements import BLOCK_KINDS
 
 
 class NarrowCombo(WheelWhenFocused, QComboBox):
@@ -87,7 +89,11 @@ class ChoiceEditor(FieldEditor):
 
 def option_title(owner: type, field: str, option: str) -> str:
     """Return the title of an option; kinds of forces and constraints may declare their own short title."""
-    kinds: dict[str, Mapping[str, type[ElementKind]]] = {"Force": FORCE_KINDS, "Constraint": CONSTRAINT_KINDS}
+    kinds: dict[str, Mapping[str, type[ElementKind]]] = {
+        "Force": FORCE_KINDS,
+        "Constraint": CONSTRAINT_KINDS,
+        "Signal": BLOCK_KINDS,
+    }
     if field == "kind" and (kind := kinds.get(owner.__name__, {}).get(option)) is not None and kind.short_title:
         return kind.short_title
     words = {
@@ -100,7 +106,12 @@ def option_title(owner: type, field: str, option: str) -> str:
 
 def kind_title(owner: type, option: str) -> str:
     """Return the title of a kind of force, sensor or constraint."""
-    kinds: dict[type, Mapping[str, Any]] = {Sensor: SENSOR_KINDS, Force: FORCE_KINDS, Constraint: CONSTRAINT_KINDS}
+    kinds: dict[type, Mapping[str, Any]] = {
+        Sensor: SENSOR_KINDS,
+        Force: FORCE_KINDS,
+        Constraint: CONSTRAINT_KINDS,
+        DocumentSignal: BLOCK_KINDS,
+    }
     if owner not in kinds:
         return ""
     return str(kinds[owner][option].title) if option in kinds[owner] else "This kind is unknown to this program"
@@ -124,6 +135,12 @@ def selectable_names(model: Model, target: str) -> list[str]:
             return [sensor.name for sensor in expanded.sensors]
         case "force":
             return [force.name for force in expanded.forces]
+        case "motion":
+            return [motion.name for motion in model.motions]
+        case "parameter":
+            return [parameter.name for parameter in expanded.parameters]
+        case "place":
+            return [*(pose.name for pose in model.poses), *(target.name for target in model.targets)]
         case _:
             return [material.name for material in model.materials]
 

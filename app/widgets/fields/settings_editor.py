@@ -15,7 +15,7 @@ from app.widgets.form_layout import CollapsibleSection
 from app.widgets.label import Label
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure, evaluate_value, format_quantity, measure_of
-from core.model import Constraint, Force, Setting, SubAssembly
+from core.model import Constraint, Force, Setting, Signal, SubAssembly
 from core.model.fields import Element, Field, Value
 
 
@@ -41,7 +41,7 @@ def declared_numbers(owner: Element) -> list[DeclaredNumber]:
         for each in owner.content.expanded.parameters if owner.content is not None else ():
             measure = Measure(each.dimension)
             found.append(DeclaredNumber(each.name, each.name, each.description, measure, each.value, values))
-    elif isinstance(owner, Force | Constraint):
+    elif isinstance(owner, Force | Constraint | Signal):
         for number in owner.info.numbers:
             measure = Measure("none", number.unit) if number.dimension == "none" else measure_of(number.dimension)
             found.append(DeclaredNumber(number.name, number.title, number.help, measure, number.default))

@@ -18,6 +18,7 @@ from core.model import (
     Limit,
     Model,
     Sensor,
+    Signal,
     TrimRow,
 )
 from core.model.bodies import Body
@@ -48,6 +49,9 @@ FIELD_TITLES = {
     "assumed": "Assumed values",
     "variable": "Symbol",
     "figures": "Shapes of joints and links",
+    "kp": "kp",
+    "ki": "ki",
+    "kd": "kd",
 }
 _OWN_TITLES: dict[type, dict[str, str]] = {
     Force: {
@@ -101,7 +105,16 @@ def field_title(field: Field, element: type) -> str:
 def type_title(element: type) -> str:
     """Return the title of an element type."""
     asked = next((WORDS[collection] for collection in QUESTIONS if COLLECTIONS[collection] is element), "")
-    words = {"DHChain": "DH chain", "SubAssembly": "sub-assembly", "LineMass": "mass"}
+    words = {
+        "DHChain": "DH chain",
+        "SubAssembly": "sub-assembly",
+        "LineMass": "mass",
+        "ControlledJoint": "joint",
+        "OwnState": "state",
+        "TablePoint": "point",
+        "BlockInput": "input",
+        "NominalValue": "assumed value",
+    }
     plain = "row" if element.__name__.endswith("Row") else element.__name__.lower()
     return asked or words.get(element.__name__, plain)
 
@@ -146,7 +159,7 @@ LENGTH_FIELD = Field(
 
 def field_applies(element: Element, field: Field, model: Model | None = None) -> bool:
     """Return True if a field applies to the current kind of an element."""
-    if isinstance(element, Force | Sensor | Constraint):
+    if isinstance(element, Force | Sensor | Constraint | Signal):
         return _field_applies_to_kind(element, field.name, element.info.uses, model)
     if isinstance(element, Driver):
         return _field_applies_to_driver(element, field.name, model)
@@ -226,7 +239,7 @@ def _stop_field_applies(limit: Limit, field: str) -> bool:
 
 
 def _field_applies_to_kind(
-    element: Force | Sensor | Constraint, field: str, used_fields: tuple[str, ...], model: Model | None
+    element: Force | Sensor | Constraint | Signal, field: str, used_fields: tuple[str, ...], model: Model | None
 ) -> bool:
     if field in ("name", "kind", "description"):
         return True

@@ -21,6 +21,7 @@ from core.constraints.mobility.second_order import (
     finite_motions_and_stresses,
     local_motions_and_forms,
 )
+from core.constraints.newton.availability import has_newton
 from core.constraints.rest_position import characteristic_length, reference_position, speed_units
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics import position_solver
@@ -277,6 +278,27 @@ class PositionConstraints:
             return q, 0.0
         still = np.zeros(self.compiled.nv, dtype=bool) if fixed is None else fixed
         return position_solver.solve_position(self.position_problem, q, 1.0 / self.speed_units, still)
+
+    def close_all(
+        self, starts: Array, fixed: NDArray[np.bool_], look: Callable[[], None] = lambda: None
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """(n, nq) closed poses nearest to starts far from closure, and a mask (n,) of those that close without reversed
+        axes. fixed : (nv,) speeds that stay zero; look : is called in between, and may raise"""
+        weights, kept = 1.0 / self.speed_units, self.kept[self._positions]
+        if len(kept) and has_newton(self.compiled):
+            from core.constraints.newton.position_newton import borrow_newton
+
+            time = self.compiled.time_argument(self.t, self.p)
+            with borrow_newton(self.compiled, kept) as newton:
+                newton.prepare(self.p, time, weights, fixed, bounded=False, oriented=True)
+                found = newton.close_in_pieces(starts, look)
+            return found.q, found.valid
+        poses, valid = np.array(starts), np.zeros(len(starts), dtype=bool)
+        for k, start in enumerate(starts):
+            look()
+            poses[k], gap = position_solver.solve_position(self.oriented_problem, start, weights, fixed)
+            valid[k] = gap < ACCEPTED_GAP and self.position_problem.fits(poses[k])
+        return poses, valid
 
     def follow(self, q: Array, v: Array, length: float) -> Array | None:
         """Closed pose at about distance `length` (in units of the machine) from q along v; None if there is none."""

@@ -36,20 +36,29 @@ class MachineElements(Resolver):
         own = [(force.name, FORCES[force.kind].state_names) for force in model.forces]
         begins = list(accumulate((len(words) for _, words in own), initial=3 * len(model.junctions)))
         states = {name: first for (name, words), first in zip(own, begins, strict=False) if words}
-        counters = {each.name: (begins[-1] + k, each) for k, each in enumerate(find_turn_counters(model, machine))}
-        super().__init__(model, machine, numbers, states, counters)
+        of_signals = {name: begins[-1] + k for k, name in enumerate(model.signal_table.states)}
+        end = begins[-1] + len(of_signals)
+        counters = {each.name: (end + k, each) for k, each in enumerate(find_turn_counters(model, machine))}
+        super().__init__(model, machine, numbers, states, counters, of_signals)
         self.x_names = (
             *(f"{name}.{axis}" for name in self.junctions for axis in "xyz"),
             *(f"{name}.{word}" for name, words in own for word in words),
+            *of_signals,
             *(f"{name}.turned" for name in self.turn_counters),
         )
 
     @cached_property
     def forces(self) -> tuple[ForceElement, ...]:
-        """Return all force elements of the document, then brakes and the passive forces of cut joints."""
+        """Return all force elements of the document, then brakes, the passive forces of cut joints, and the forces of
+        controllers."""
+        from core.mechanics.elements.control_forces import ControlForce
         from core.mechanics.elements.forces.in_joint import build_passive_forces
 
-        return (*(FORCES[force.kind].read(force, self) for force in self.model.forces), *build_passive_forces(self))
+        return (
+            *(FORCES[force.kind].read(force, self) for force in self.model.forces),
+            *build_passive_forces(self),
+            *(ControlForce.of_signal(*each, self) for each in self.model.signal_table.forces),
+        )
 
     @cached_property
     def controlled_friction(self) -> dict[str, DryFriction]:

@@ -12,6 +12,7 @@ from core.mechanics.dry_friction import DryFriction, friction_of, is_controlled,
 from core.mechanics.elements.force_state import End
 from core.mechanics.elements.mode_variables import ModeVariables
 from core.mechanics.elements.sensors import RelativeMeasure, Sensor, SignedMeasure, evaluate_measure
+from core.mechanics.elements.time_argument import followed_coordinates, recorded_drivers
 from core.mechanics.elements.turn_counters import TurnCounter, force_formulas
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.multibody.number_reader import Numbers
@@ -20,6 +21,7 @@ from core.mechanics.tree import LinkFrame
 from core.model import WORLD, Force, Joint, Model
 from core.model import Sensor as DocumentSensor
 from core.model.formula.expression import Node, evaluate, names_in_formula, parse
+from core.model.signal_laws import Recursion
 from core.model.signals import component_name
 from core.numerics.spatial.rotation import unit_vector
 from core.numerics.spatial.scalar import Scalar
@@ -70,7 +72,8 @@ Reader = Callable[[KinematicState], Any]
 class Resolver:
     """Names of a model resolved on one of its machines (bodies merged into links, or each body a link of its own).
 
-    states, turn_counters : where in x the states of force elements begin, and angles that count turns are, by name
+    states, turn_counters, signal_states : where in x the states of force elements begin, and angles that count turns
+    and states of signals are, by name
     """
 
     def __init__(
@@ -80,9 +83,10 @@ class Resolver:
         numbers: Numbers,
         states: Mapping[str, int],
         turn_counters: Mapping[str, tuple[int, TurnCounter]],
+        signal_states: Mapping[str, int],
     ) -> None:
         self.model, self.machine, self.numbers = model, machine, numbers
-        self.states, self.turn_counters = states, turn_counters
+        self.states, self.turn_counters, self.signal_states = states, turn_counters, signal_states
         self.junctions = {junction.name: 3 * k for k, junction in enumerate(model.junctions)}
 
     # ----------------------------------------------------------------------------------------------- places
@@ -243,7 +247,50 @@ class Resolver:
         """Return the mode variables of the formulas of forces and drivers."""
         texts = [driver.function for driver in self.model.drivers if isinstance(driver.function, str)]
         laws = {force.name: parse(force.law) for force in self.model.forces if isinstance(force.law, str)}
-        return ModeVariables(map(parse, [*force_formulas(self.model), *texts]), self.numbers.values, laws)
+        nodes = [*map(parse, [*force_formulas(self.model), *texts]), *(n for _, n in self.model.signal_table.nodes)]
+        return ModeVariables(nodes, self.numbers.values, laws)
+
+    @cached_property
+    def signal_values(self) -> dict[str, LocatedFormula | Recursion]:
+        """Return the formulas of the values of signals by name."""
+        table = self.model.signal_table
+        return {
+            name: value if isinstance(value, Recursion) else self._signal_formula(name, value)
+            for name, value in table.values.items()
+        }
+
+    @cached_property
+    def signal_rates(self) -> dict[str, LocatedFormula]:
+        """Return the formulas of the rates of states of signals."""
+        return {name: self._signal_formula(name, law.rate) for name, law in self.model.signal_table.states.items()}
+
+    @cached_property
+    def signal_starts(self) -> dict[str, LocatedFormula]:
+        """Return the formulas of the states of signals at the start."""
+        return {name: self._signal_formula(name, law.start) for name, law in self.model.signal_table.states.items()}
+
+    def _signal_formula(self, name: str, node: Node) -> LocatedFormula:
+        owner = self.model.signal_table.owner[name].name
+        return LocatedFormula(build_formula(self.mode_variables.with_mode_variables(node)), f"signal '{owner}'")
+
+    @cached_property
+    def motion_columns(self) -> dict[str, int]:
+        """Return where in the time argument the coordinates of motions are, by name (`pick.elbow`)."""
+        first = 1 + 3 * len(recorded_drivers(self.model))
+        return {name: first + 3 * k for k, name in enumerate(followed_coordinates(self.model))}
+
+    @cached_property
+    def speed_numbers(self) -> dict[str, int]:
+        """Return the index in v of each coordinate of tree joints by name."""
+        found: dict[str, int] = {}
+        for joint in self.machine.members:
+            number = self.joint_link(joint.name)
+            if number is None or joint.name in self.machine.laws or self.machine.tree.links[number].coupling:
+                continue
+            first = self.machine.tree.links[number].first_v
+            for k, suffix in enumerate(joint.info.speeds):
+                found[component_name(joint.name, suffix)] = first + k
+        return found
 
 
 def _coordinate_reader(link: int | None, k: int) -> Reader:

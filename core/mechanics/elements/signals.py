@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from core.errors import ExpressionError
+from core.mechanics.elements import signal_recursions
 from core.mechanics.elements.element_reader import MachineElements
+from core.mechanics.elements.force_state import Formula
 from core.mechanics.elements.mode_variables import MODE_NAME
 from core.mechanics.elements.sensors import evaluate_measure, values_and_rates
 from core.mechanics.kinematic_state import KinematicState
-from core.model.signals import TIME
+from core.model.signal_laws import ImpedanceForce, InverseDynamics, Recursion
+from core.model.signals import TIME, is_mass_entry, mass_entry_indices
 from core.numerics.spatial.relative_measures import measure_rate
 from core.numerics.spatial.rotation import unwrap_near
 from core.numerics.spatial.scalar import Scalar
+
+GRAVITY = "gravity."
+COORDINATE = ("q", "v", "a")
+"""Suffixes of the coordinates of motions, in the order of the time argument."""
 
 
 class SignalValues:
@@ -29,6 +37,7 @@ class SignalValues:
         """Set the state. x : states of force elements; without them measured angles lie within half a turn."""
         self.elements, self.parameters, self.kinematics, self.t, self.x = elements, parameters, kinematics, t, x
         self._known: dict[str, Scalar] = {}
+        self._forces: dict[Any, Any] = {}
 
     def __call__(self, name: str) -> Scalar:
         """Return the value of a name. Raises ExpressionError if it is unknown when forces are computed."""
@@ -61,12 +70,69 @@ class SignalValues:
         if sensor is not None:
             return self._sensor_value(sensor, component, of_rate)
         found = self.elements.coordinates.get(name)
-        if found is None:
+        return self._control_value(name) if found is None else found(self.kinematics)
+
+    def _control_value(self, name: str) -> Scalar:
+        """Return a state or value of a signal, a coordinate of a motion, a gravity force, or an entry of the mass
+        matrix."""
+        if name in self.elements.signal_states:
+            return self.x[self.elements.signal_states[name]] if self.x else 0.0
+        if name in self.elements.signal_values:
+            return self._signal_value(self.elements.signal_values[name])
+        owner, _, what = name.rpartition(".")
+        if owner in self.elements.motion_columns and what in COORDINATE:
+            column = self.elements.motion_columns[owner] + COORDINATE.index(what)
+            return self.t[column] if column < len(self.t) else 0.0
+        if name.startswith(GRAVITY):
+            return self._number_of_speed(GRAVITY, name.removeprefix(GRAVITY))
+        if is_mass_entry(name):
+            return self._mass_entry(name)
+        raise ExpressionError(
+            f"There is no quantity '{name}'.",
+            remedy="Use time, parameters, joint coordinates and speeds, sensors and signals.",
+        )
+
+    def _signal_value(self, value: Formula | Recursion) -> Scalar:
+        if isinstance(value, InverseDynamics):
+            return self._recursion(value)
+        if isinstance(value, ImpedanceForce):
+            return self._number_of_speed(value._replace(component=""), value.component)
+        return self.kinematics.run(value, tuple(map(self, value.names)))
+
+    def _number_of_speed(self, key: Any, component: str) -> Scalar:
+        """Return the entry for a coordinate of forces (nv,) that are computed once."""
+        if key not in self._forces:
+            if key == GRAVITY:
+                signal_recursions.check_open(self.elements, f"{GRAVITY}{component}")
+                self._forces[key] = signal_recursions.gravity_forces(self.elements, self.kinematics)
+            else:
+                self._forces[key] = signal_recursions.impedance_forces(self.elements, key, self.kinematics)
+        return self._forces[key][signal_recursions.speed_number(self.elements, component)]
+
+    def _recursion(self, value: InverseDynamics) -> Scalar:
+        key = value._replace(component="")
+        if key not in self._forces:
+            signal_recursions.check_open(self.elements, "computed torque")
+            elements = self.elements
+            machine = signal_recursions.nominal_elements(elements, value.nominal) if value.nominal else elements
+            v = [0.0] * self.kinematics.tree.nv if self.kinematics.v is None else self.kinematics.v
+            a: list[Scalar] = [0.0] * self.kinematics.tree.nv
+            for component, name in value.accelerations:
+                a[signal_recursions.speed_number(elements, component)] = self(name)
+            self._forces[key] = signal_recursions.inverse_dynamics(machine, self.kinematics, v, a)
+        return self._forces[key][signal_recursions.speed_number(self.elements, value.component)]
+
+    def _mass_entry(self, name: str) -> Scalar:
+        i, j = mass_entry_indices(name)
+        if "M" not in self._forces:
+            self._forces["M"] = signal_recursions.mass_rows(self.elements, self.kinematics)
+        rows = self._forces["M"]
+        if not (0 <= i < len(rows) and 0 <= j < len(rows)):
             raise ExpressionError(
-                f"There is no quantity '{name}'.",
-                remedy="Use time, parameters, joint coordinates and speeds, and sensors.",
+                f"There is no entry {name}: the mass matrix has {len(rows)} rows.",
+                remedy="Count the independent speeds from 1.",
             )
-        return found(self.kinematics)
+        return rows[i][j]
 
     def _sensor_value(self, name: str, component: int, of_rate: bool) -> Scalar:
         sensor = self.elements.sensors.get(name)

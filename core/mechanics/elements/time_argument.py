@@ -6,7 +6,8 @@ last point they are held. They are evaluated outside the trace, so that tables c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +16,13 @@ from numpy.typing import NDArray
 from core.errors import ModelError
 from core.later import dataclass
 from core.mechanics.elements.recorded_signals import read_driver_columns
+from core.mechanics.elements.turn_counters import names_in_force_formulas
 from core.mechanics.multibody.number_reader import Numbers
 from core.model import Driver, Model
 
 Array = NDArray[np.float64]
+PLANNER = "core.motions.references"
+"""Module that plans the motions that controllers follow; a room above this one."""
 
 
 class Splines(NamedTuple):
@@ -71,19 +75,27 @@ class Clock:
     origin: str = ""
     modes: int = 0
     """Number of mode variables (`core.mechanics.elements.mode_variables`)."""
+    motions: tuple[str, ...] = ()
+    """Coordinates of motions that formulas use (`pick.elbow`), whose signals follow those of drivers."""
 
     @property
     def size(self) -> int:
-        """Return the length of the time argument: 0, or 1 + 3 · signals + modes."""
-        return 1 + 3 * len(self.drivers) + self.modes if self.timed or self.modes else 0
+        """Return the length of the time argument: 0, or 1 + 3 · recorded signals + modes."""
+        return 1 + 3 * len(self.drivers) + 3 * len(self.motions) + self.modes if self.timed or self.modes else 0
 
     def index(self, driver: str) -> int:
         """Return the index of a driver's signal in the time argument."""
         return 1 + 3 * [d.name for d in self.drivers].index(driver)
 
-    def splines(self, values: Mapping[str, Any]) -> Splines:
-        """Return the splines at parameter values. Raises ModelError for an unusable table, FileError for a file."""
-        return build_splines([self._read_table(driver, values) for driver in self.drivers], self.modes)
+    def splines(self, values: Mapping[str, Any], model: Model | None = None) -> Splines:
+        """Return the splines at parameter values; model : the one whose motions are followed. Raises ModelError for an
+        unusable table or an impossible motion, FileError for a file."""
+        made = build_splines([self._read_table(driver, values) for driver in self.drivers], self.modes)
+        if not self.motions:
+            return made
+        assert model is not None
+        plan: Callable[..., list[tuple[Array, Array]]] = import_module(PLANNER).reference_splines
+        return append_splines(made, plan(model, values, self.motions))
 
     def _read_table(self, driver: Driver, values: Mapping[str, Any]) -> tuple[Array, Array]:
         where = f"driver '{driver.name}'"
@@ -109,6 +121,31 @@ class Clock:
                 remedy="Sort the times and remove duplicates.",
             )
         return t, y
+
+
+def append_splines(before: Splines, pieces: Sequence[tuple[Array, Array]]) -> Splines:
+    """Return splines with further signals, each (times, coefficients (n, 4))."""
+    sizes = np.cumsum([len(times) for times, _ in pieces]) + before.first[-1]
+    return before._replace(
+        first=np.concatenate([before.first, sizes]).astype(np.int64),
+        times=np.concatenate([before.times, *(times for times, _ in pieces)]),
+        coefficients=np.concatenate([before.coefficients, *(rows for _, rows in pieces)]),
+    )
+
+
+def recorded_drivers(model: Model) -> tuple[Driver, ...]:
+    """Return the drivers with tables or files, in the order of their signals."""
+    return tuple(driver for driver in model.drivers if driver.times or driver.file)
+
+
+def followed_coordinates(model: Model) -> tuple[str, ...]:
+    """Return the coordinates of motions that formulas of forces and signals use, as motion.coordinate."""
+    if not model.motions:
+        return ()
+    heads = {motion.name for motion in model.motions}
+    used = names_in_force_formulas(model)
+    found = {name.rpartition(".")[0] for name in used if name.endswith((".q", ".v", ".a"))}
+    return tuple(sorted(name for name in found if "." in name and name.partition(".")[0] in heads))
 
 
 def check_times(t: Any) -> Array:
@@ -146,6 +183,6 @@ def evaluate_time_argument(splines: Splines, t: Any) -> Array:
 def build_clock(model: Model, names: set[str], modes: int = 0) -> Clock:
     """Return the clock of an expanded model; `names`: names used by its force formulas; `modes`: number of their mode
     variables."""
-    recorded = tuple(driver for driver in model.drivers if driver.times or driver.file)
-    timed = bool(model.drivers) or bool(names & {"t", "time"})
-    return Clock(recorded, timed, model.origin, modes)
+    motions = followed_coordinates(model)
+    timed = bool(model.drivers) or bool(motions) or bool(names & {"t", "time"})
+    return Clock(recorded_drivers(model), timed, model.origin, modes, motions)

@@ -89,5 +89,6 @@ def force_formulas(model: Model) -> list[str]:
 
 
 def names_in_force_formulas(model: Model) -> set[str]:
-    """Return the names used in the formulas of forces."""
-    return {name for text in force_formulas(model) for name in names_in_formula(parse(text))}
+    """Return the names used in the formulas of forces and signals."""
+    own = {name for text in force_formulas(model) for name in names_in_formula(parse(text))}
+    return own | model.signal_table.used_names if model.signals else own

@@ -66,6 +66,11 @@ class Coordinates:
         )
         """Index in q of each quaternion's first component."""
 
+    @property
+    def plain_indices(self) -> tuple[Places, Places]:
+        """Return the indices in q of the coordinates whose rates are speeds, and indices of these speeds in v."""
+        return self._plain_q, self._plain_v
+
     def _joints_on_manifolds(
         self, joints: Iterable[tuple[Joint, type[JointKind]]]
     ) -> list[tuple[type[JointKind], Places, Places]]:
@@ -214,6 +219,8 @@ class Coordinates:
 
     def check_limit_order(self) -> None:
         """Raise ModelError if the lower limit of a coordinate lies above the upper one."""
+        if not (self.lower > self.upper).any():
+            return
         for coordinate, low, high in zip(self.table, self.lower, self.upper, strict=True):
             if low > high:
                 words = [format_with_unit(float(bound), coordinate.dimension) for bound in (low, high)]
@@ -223,10 +230,11 @@ class Coordinates:
                     remedy="Swap the two limits.",
                 )
 
-    def random(self, rng: np.random.Generator) -> Array:
-        """Return a random position inside the limits; unbounded coordinates within ±π (rad or m). Raises ModelError
-        where limits are crossed."""
+    def random(self, rng: np.random.Generator, count: int | None = None) -> Array:
+        """Return a random position inside the limits, or `count` of them; unbounded coordinates within ±π (rad or m).
+        Raises ModelError where limits are crossed."""
         self.check_limit_order()
         low = np.where(np.isfinite(self.lower), self.lower, -math.pi)
         high = np.where(np.isfinite(self.upper), self.upper, math.pi)
-        return self.clamp(rng.uniform(low, np.maximum(low, high)))
+        shape = len(low) if count is None else (count, len(low))
+        return self.clamp(rng.uniform(low, np.maximum(low, high), shape))

@@ -163,10 +163,22 @@ class _NativeParser(PrecedenceParser[Node]):
         return Number(value)
 
     def parse_name_or_call(self, token: str) -> Node:
-        """Parse the arguments after the name of a function; return other names as they are."""
+        """Parse the arguments after the name of a function and the indices after M; return other names as they are."""
+        if token == "M" and self.accept("["):
+            return self.parse_indices(token)
         if self.now.text != "(":
             return Name(token)
         return self.parse_operand() if _NUMPY.fullmatch(token) else self.parse_call(token, token, ")")
+
+    def parse_indices(self, token: str) -> Node:
+        """Parse the two indices of an entry of a matrix."""
+        indices = []
+        for closing in (",", "]"):
+            if self.now.kind != "number" or not self.now.text.isdigit():
+                raise self.unexpected_token_error("a whole number")
+            indices.append(self.advance().text)
+            self.expect(closing)
+        return Name(f"{token}[{','.join(indices)}]")
 
     def parse_call(self, token: str, function: str | None, closing: str) -> Node:
         """Parse the arguments of a call in their brackets."""

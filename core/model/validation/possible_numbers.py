@@ -273,7 +273,7 @@ def relax_for_fixed_bodies(findings: Iterable[Finding], model: Model, values: Ma
 def elements_with_numbers(model: Model) -> Iterator[Placed]:
     """Yield the elements whose numbers affect forces and motions."""
     yield "world", model.world
-    for collection in ("bodies", "frames", "joints", "forces", "constraints", "junctions", "drivers"):
+    for collection in ("bodies", "frames", "joints", "forces", "constraints", "junctions", "drivers", "signals"):
         for element in getattr(model, collection):
             yield collection, element
 

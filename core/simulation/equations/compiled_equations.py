@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from core.machine_code.records import Record
     from core.programs.function_builder import FunctionBuilder
     from core.programs.native_function import Function
+    from core.simulation.equations.contact_problem import ContactProblem
     from core.simulation.equations.contact_rows import ContactRows
     from core.simulation.equations.elimination_places import Elimination
 
@@ -281,6 +282,8 @@ class CompiledEquations:
     def _build_contact_rows(
         self, compiled: CompiledModel, u: Array, functions: Mapping[str, Function], derivative: int, q: Array, p: Array
     ) -> ContactRows | None:
+        self.contact_problem: ContactProblem | None = None
+        """Memory of the convex problem of these rows."""
         if not self.joint_modes.rows:
             return None
         from core.simulation.equations.contact_problem import allocate_problem
@@ -288,10 +291,8 @@ class CompiledEquations:
 
         places = {name: function.place for name, function in functions.items()}
         modes, states = self.joint_modes, compiled.nq + compiled.nv + compiled.nx
-        self._problem = allocate_problem(len(modes.rows), compiled.nv, states)
-        return build_contact_rows(
-            compiled, modes, u, places, derivative, q, p, self._degree_in_time, self._problem.place
-        )
+        problem = self.contact_problem = allocate_problem(len(modes.rows), compiled.nv, states)
+        return build_contact_rows(compiled, modes, u, places, derivative, q, p, self._degree_in_time, problem.place)
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -313,13 +314,13 @@ class CompiledEquations:
         """Return True if analytic loop closure is available and closes the loops at q with parameters p."""
         return self._forms is not None and self._forms.is_usable and self._forms.fit(q, p)
 
-    def update_contact_rows(self, compiled: CompiledModel, q: Array, p: Array) -> JointRowTable | None:
-        """Update the contact rows for new parameter values, in the same memory; returns None if the set of rows has
-        changed."""
-        modes, rows = build_joint_row_table(compiled, p), self.contact_rows
+    def update_contact_rows(self, compiled: CompiledModel, modes: JointRowTable, q: Array, p: Array) -> bool:
+        """Update the contact rows for new parameter values, in the same memory; returns False if the set of rows has
+        changed. modes: rows of joints with these values"""
+        rows = self.contact_rows
         kinds = [(row.owner, row.k, row.shares, row.controlled) for row in modes.rows]
         if rows is None or kinds != [(row.owner, row.k, row.shares, row.controlled) for row in self.joint_modes.rows]:
-            return None if rows is not None or modes.rows else modes
+            return rows is None and not modes.rows
         from core.simulation.equations.joint_contact_rows import build_contact_rows
 
         places = {name: function.place for name, function in self._functions.items()}
@@ -328,7 +329,7 @@ class CompiledEquations:
         for field in rows.fields:
             if field.dimensions:
                 getattr(rows, field.name)[...] = getattr(other, field.name)
-        return modes
+        return True
 
     @property
     def has_analytic_derivatives(self) -> bool:

@@ -45,6 +45,7 @@ class ElementChannels:
         self.table: dict[str, Channel] = dict(
             [
                 *self._force_channels(),
+                *self._signal_channels(),
                 *self._constraint_channels(),
                 *self._junction_channels(),
                 *self._sensor_channels(),
@@ -172,6 +173,30 @@ class ElementChannels:
             return self.mech.compiled.call("forces", s.q, s.v, p=self.p, **self.states)
 
         return lambda: np.asarray(self._cached("forces", compute_all)[:, columns])
+
+    # ----------------------------------------------------------------------------------------------- signals
+
+    def _signal_channels(self) -> Iterator[tuple[str, Channel]]:
+        """Yield the values and states of signals."""
+        table = self.mech.compiled.elements.model.signal_table
+        for column, name in enumerate(table.values):
+            owner = table.owner[name]
+            suffix = name[len(owner.name) + 1 :]
+            dimension = owner.info.value_dimension(owner, self.model, suffix)
+            yield name, Channel(self._signal_column(column), (dimension,))
+        for name, state in self.mech.compiled.elements.signal_states.items():
+            yield name, Channel(self._state_column(state), ("none",))
+
+    def _signal_column(self, column: int) -> Callable[[], Array]:
+        s = self.samples
+
+        def compute_all() -> Any:
+            return self.mech.compiled.call("signal_values", s.q, s.v, p=self.p, **self.states)
+
+        return lambda: np.asarray(self._cached("signals", compute_all)[:, column])
+
+    def _state_column(self, state: int) -> Callable[[], Array]:
+        return lambda: np.array(self.samples.x[:, state])
 
     # ---------------------------------------------------------------------------------- constraints, drivers
 

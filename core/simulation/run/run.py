@@ -219,7 +219,7 @@ class GrowingRun:
     def __init__(self, first: Run) -> None:
         self._rows: dict[str, GrowingRows] = {}
         """Once there is a second piece."""
-        self.run = replace(first, time=np.array(first.time))
+        self.run = first
 
     def extend(self, piece: Run) -> Run:
         """Append the piece that follows and return the run so far. Raises OSError, with the run unchanged, if there is
