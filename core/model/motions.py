@@ -157,7 +157,7 @@ _NEEDED: dict[str, tuple[tuple[str, ...], str, str]] = {
     "values": (("set",), "The set has no values.", "Give coordinates and values."),
     "functions": (("formula",), "The formula segment has no functions.", "Give coordinates and formulas."),
 }
-"""What a kind of segment needs, by field: kinds, message, remedy."""
+"""Needs of kinds of segments by field: kinds, message, remedy."""
 
 
 @dataclass(frozen=True, kw_only=True)

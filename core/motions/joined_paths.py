@@ -10,14 +10,15 @@ twice continuously differentiable, on the paths before and after the blend, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
 from core.mechanism import Mechanism
+from core.model.parameters import evaluate_field
 from core.motions.paths import Moving, Path
 
 Array = NDArray[np.float64]
@@ -29,16 +30,16 @@ UNEVEN = 1.5
 
 
 class SplinePath:
-    """A cubic spline through positions (K, nq) of a tree whose coordinates are plain numbers, over chord lengths."""
+    """A cubic spline through positions (K, nq) of a tree whose coordinates are plain numbers, over distances."""
 
     tool_length = tool_angle = 0.0
 
     def __init__(self, points: Array) -> None:
         from scipy.interpolate import CubicSpline
 
-        chords = np.linalg.norm(np.diff(points, axis=0), axis=1)
-        kept = np.concatenate([[True], chords > 1e-9])
-        knots = np.concatenate([[0.0], np.cumsum(chords[kept[1:]])])
+        spans = np.linalg.norm(np.diff(points, axis=0), axis=1)
+        kept = np.concatenate([[True], spans > 1e-9])
+        knots = np.concatenate([[0.0], np.cumsum(spans[kept[1:]])])
         self._end = points[-1]
         self.kinks = knots / knots[-1] if len(knots) > 1 else np.zeros(0)
         """Parameters at which the third derivative jumps."""
@@ -223,3 +224,24 @@ def _share_within(s: Array, distance: Array, radius: float) -> float:
     k = int(beyond[0])
     low, high = distance[k - 1], distance[k]
     return float(s[k - 1] + (s[k] - s[k - 1]) * (radius - low) / (high - low))
+
+
+def functions_of_time(
+    formulas: Sequence[Any], values: Mapping[str, float], where: str
+) -> Callable[[Array], tuple[Array, Array, Array]]:
+    """Return a function times (N,) → values, first and second derivatives, each (N, k), of formulas in t (k,)."""
+    import casadi
+
+    t = casadi.SX.sym("t")
+    environment = {**values, "t": t}
+    rows = casadi.vertcat(*(casadi.SX(evaluate_field(each, environment, where)) for each in formulas))
+    rates = casadi.jacobian(rows, t)
+    changes = casadi.jacobian(rates, t)
+    function = casadi.Function("formulas", [t], [rows, rates, changes])
+
+    def evaluate(times: Array) -> tuple[Array, Array, Array]:
+        found = function.map(len(times))(times)
+        one, two, three = (np.asarray(each.full(), dtype=float).T for each in found)
+        return one, two, three
+
+    return evaluate

@@ -34,7 +34,7 @@ PEAK, PEAKS = 0.99, 40
 """Share of the largest need above which local maxima are refined, and their largest number."""
 FLAT = 1e-12
 """Relative difference of samples of a plateau."""
-MARGIN = 1e-7
+MARGIN = 1e-6
 """Relative amount by which laws on curved paths are slower than the samples demand."""
 BETWEEN = 8
 """Samples of a step at which the limits of a time-optimal law are checked."""

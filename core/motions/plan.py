@@ -15,9 +15,8 @@ from core.mechanism import Mechanism
 from core.model import Model
 from core.model.edits import edits
 from core.model.motions import JointValue, Motion, Segment, StoredPose, Target
-from core.motions.functions_of_time import functions_of_time
 from core.motions.independent_speeds import independent_speeds
-from core.motions.joined_paths import FormulaPath, SplinePath, join_paths
+from core.motions.joined_paths import FormulaPath, SplinePath, functions_of_time, join_paths
 from core.motions.joint_bounds import read_joint_bounds
 from core.motions.laws import PartOfLaw, TimeLaw
 from core.motions.path_laws import PathLaws, ToolLimits

@@ -14,7 +14,7 @@ from core.motions.joint_bounds import JointBounds
 from core.motions.path_laws import PathLaws, ToolLimits
 from core.motions.plan import plan
 from core.motions.time_optimal import fastest_law, grid_points, kinematic_rows
-from tests.motions.test_segments import CORNER, END, HOME, arm  # noqa: F401
+from tests.motions.test_motion_segments import CORNER, END, HOME, arm  # noqa: F401
 
 V, A = np.array([0.8, 0.6]), np.array([2.0, 1.5])
 """Limits of the two axes of the reference problems (Bobrow et al. 1985; Pham and Pham 2018)."""

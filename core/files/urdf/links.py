@@ -341,6 +341,10 @@ class JointReader:
             ours: self._read_bound(limit, theirs, where)
             for ours, theirs in (("lower", "lower"), ("upper", "upper"), ("velocity", "velocity"), ("effort", "effort"))
         }
+        for side in ("acceleration", "deceleration", "jerk"):  # since URDF 1.2
+            value = self._read_bound(limit, side, where)
+            if value is not None and value > 0.0:
+                values[side] = value
         for side in ("velocity", "effort"):
             if values[side] == NOT_ENFORCED:
                 values[side] = None

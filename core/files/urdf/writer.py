@@ -392,6 +392,10 @@ class _UrdfWriter:
             fields[field] = self.format_number(
                 NO_LIMIT if value is None or (value < 0.0 and value in NO_RATE) else value
             )
+        for field in ("acceleration", "deceleration", "jerk"):  # since URDF 1.2
+            value = getattr(limit, field)
+            if value is not None:
+                fields[field] = self.format_number(float(evaluate_finite_field(value, self.values)))
         etree.SubElement(tag, "limit", **fields)
 
     # ------------------------------------------------------------------------------- the rest
