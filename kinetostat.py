@@ -191,19 +191,19 @@ def _require_suitable_python() -> None:
         oldest = ".".join(map(str, _OLDEST))
         raise ImportError(
             f"Kinetostat needs Python {oldest} or newer; {sys.executable} is Python {version}. Install a newer Python "
-            f"and, with it, Kinetostat{_install_command(f'python{oldest}')}."
+            f"and, with it, Kinetostat{_install_command(f'python{oldest}')}"
         )
     if sys.version_info[:2] > _NEWEST:
         newest = ".".join(map(str, _NEWEST))
         raise ImportError(
             f"Kinetostat needs Python {newest} or older, because CasADi has no safe version for newer ones; "
             f"{sys.executable} is Python {version}. Install Python {newest} and, with it, "
-            f"Kinetostat{_install_command(f'python{newest}')}."
+            f"Kinetostat{_install_command(f'python{newest}')}"
         )
     if sys.maxsize < 2**32:
         raise ImportError(
             f"Kinetostat needs a 64-bit Python; {sys.executable} is a 32-bit Python {version}, for which its libraries "
-            f"are not made. Install a 64-bit Python and, with it, Kinetostat{_install_command('python')}."
+            f"are not made. Install a 64-bit Python and, with it, Kinetostat{_install_command('python')}"
         )
     if not __package__:
         _require_own_packages()
@@ -223,10 +223,10 @@ def _require_own_packages() -> None:
 
 
 def _install_command(python: str, *options: str) -> str:
-    """Return the command that installs this checkout, as the end of a sentence; "" for an installation from
-    elsewhere."""
+    """Return the end of a sentence: the command that installs this checkout, without a full stop, which would be copied
+    with it; for an installation from elsewhere nothing but the full stop."""
     if __package__:
-        return ""
+        return "."
     return ": " + " ".join((python, "-m pip install", *options, os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -238,7 +238,7 @@ def import_error_message(error: ImportError) -> str:
         return str(error)
     if library in (*_ROOMS, "kinetostat"):
         again = _install_command(sys.executable, "--force-reinstall", "--no-deps")
-        return f"This installation of Kinetostat is incomplete: {error}. Install it again{again}."
+        return f"This installation of Kinetostat is incomplete: {error}. Install it again{again}"
     distribution = _DISTRIBUTIONS.get(library, library)
     pip = f"{sys.executable} -m pip install"
     if not isinstance(error, ModuleNotFoundError) or module != library:
@@ -249,7 +249,7 @@ def import_error_message(error: ImportError) -> str:
     what = f"The library {distribution} is not installed for {sys.executable}."
     if __package__:
         return f"{what} Install it: {pip} {distribution}"
-    return f"{what} Install Kinetostat with all it needs{_install_command(sys.executable)}, or run make again."
+    return f"{what} Run make again, or install Kinetostat with all it needs{_install_command(sys.executable)}"
 
 
 def __getattr__(name: str) -> Any:

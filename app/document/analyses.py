@@ -89,6 +89,7 @@ class ModelAnalysis(QObject):
         self.mobility: Mobility | None = None
         self._found: tuple[Finding, ...] = ()
         self._message = ""
+        self._is_held = False
         self._pause = QTimer(self, singleShot=True, interval=MOBILITY_PAUSE_MS)
         self._pause.timeout.connect(self._begin_analysis)
         self._look = QTimer(self, interval=MOBILITY_LOOK_MS)
@@ -108,9 +109,18 @@ class ModelAnalysis(QObject):
         if old.model is not new.model:
             self._pause.start()
 
+    def hold(self) -> None:
+        """Begin no analysis until `release`, so that it takes no time from the window's first picture."""
+        self._is_held = True
+
+    def release(self) -> None:
+        """Begin the analysis that was held."""
+        self._is_held = False
+        self._pause.start()
+
     def _begin_analysis(self) -> None:
         session = self._session()
-        if session is None or self._ticket is not None:
+        if session is None or self._ticket is not None or self._is_held:
             return
         self._ticket = _AnalysisTask(session.model, session.mech)
         threading.Thread(target=self._ticket.run, name="mobility", daemon=True).start()

@@ -181,8 +181,12 @@ class FirstPictureWait(QObject):
     else."""
 
     def __init__(self, window: Window, frame: SplashFrame, then: Callable[[], object]) -> None:
+        from app.document.analyses import model_analysis_of
+
         super().__init__(window)
         self._view, self._frame, self._then = window.viewport, frame, then
+        self._analysis = model_analysis_of(window.session)
+        self._analysis.hold()
         self._life = Lifetime()
         self._life.listen(
             (window.session.changed, lambda *_: self.draw_first_picture()),
@@ -211,6 +215,7 @@ class FirstPictureWait(QObject):
         self._view.drawn.disconnect(self._on_first_picture_drawn)
         self.draw_first_picture()
         self._frame.close()
+        self._analysis.release()
         self._then()
         self.deleteLater()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from core.analysis.tool_frame import tool_frame
 from core.errors import ModelError
+from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import DHChain, DHRow, Joint, Model
 from core.model.parameters import evaluate_field

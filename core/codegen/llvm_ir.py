@@ -220,6 +220,10 @@ declare double @llvm.fma.f64(double, double, double)
 """
 )
 
+BLOCK_LENGTH = 100
+"""Number of instructions after which straight-line code begins a new basic block. The time of LLVM's quick code
+generation grows faster than linearly with the length of a block; its optimisation joins the blocks first."""
+
 # ----------------------------------------------------------------------------------- one function
 
 
@@ -343,7 +347,9 @@ def straight_line_code(
     """Return the lines of the instructions; `load(argument, entry, name)` and `store(entry, value, fresh)` give memory
     access."""
     writer = _Writer(load, store, lanes)
-    for instruction in fuse_operations(instructions):
+    for k, instruction in enumerate(fuse_operations(instructions)):
+        if k and k % BLOCK_LENGTH == 0:
+            writer.lines += [f"  br label %part{k // BLOCK_LENGTH}", f"part{k // BLOCK_LENGTH}:"]
         writer.write(instruction)
     return writer.lines
 

@@ -35,6 +35,7 @@ from core.functions.subjects import (
     response,
     run_derivatives,
     sequences,
+    singularities,
     statics,
     studies,
     symbols,
@@ -52,6 +53,7 @@ GROUPS = ("Robot description", "Kinematics", "Mechanisms", "Control", "Ellipsoid
 _ALL = (
     *description.FUNCTIONS,
     *kinematics.FUNCTIONS,
+    *singularities.FUNCTIONS,
     *workspaces.FUNCTIONS,
     *loops.FUNCTIONS,
     *design.FUNCTIONS,

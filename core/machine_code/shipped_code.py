@@ -43,11 +43,16 @@ def find_shipped_code(name: str, bitcode: bytes) -> bytes | None:
     return body if intact else None
 
 
-def write_shipped_code(names: Iterable[str]) -> None:
-    """Compile the bitcode of entry points to object code and store it, where that is not done. Raises OSError."""
+def target_machine() -> llvm.TargetMachine:
+    """Return the target of shipped code: LLVM's generic processor of this architecture, not the one that builds it."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_default_triple().create_target_machine(opt=LEVEL, jit=True)
+    return llvm.Target.from_default_triple().create_target_machine(cpu="generic", features="", opt=LEVEL, jit=True)
+
+
+def write_shipped_code(names: Iterable[str]) -> None:
+    """Compile the bitcode of entry points to object code and store it, where that is not done. Raises OSError."""
+    target = target_machine()
     for name in names:
         bitcode = find_stored_code(name).bitcode
         if find_shipped_code(name, bitcode) is None:

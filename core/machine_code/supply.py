@@ -11,6 +11,8 @@ import atexit
 import contextlib
 import sys
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from importlib import import_module
@@ -38,6 +40,8 @@ from core.machine_code.shipped_code import find_shipped_code
 if TYPE_CHECKING:
     from core.codegen.object_code import LoadedLibrary
 
+DELAY = 1.0
+"""s: delay before the process of low priority is started by a run."""
 LONGEST = 300.0
 """s: time limit for compiling an entry point, which usually takes a few seconds."""
 BY_NAME = ("pow", "sqrt", "ceil", "rint", "memcpy", "memmove", "memset")
@@ -85,7 +89,7 @@ def load_code(name: str) -> LoadedCode:
     is_kept = is_optimised and object_code.is_cached(code.bitcode)
     is_final = is_kept or (is_optimised and object_code.is_optimisation_skipped())
     if not is_final:
-        AHEAD.start()
+        AHEAD.start_soon()
         AHEAD.prioritise(name)
         if is_optimised and (shipped := find_shipped_code(name, code.bitcode)) is not None:
             library = object_code.LoadedLibrary.from_object_code(shipped, [*code.needed, *BY_NAME])
@@ -188,6 +192,9 @@ class BackgroundCompilation:
         self._once = threading.Lock()
         self._process: Subprocess | None = None
         self._lines: list[str] = []
+        self._requested: deque[str] = deque()
+        """Entry points that the process has not been asked for yet."""
+        self._starter: threading.Thread | None = None
         self._is_left_to_others = False
         self.total = 0
         """Number of pieces that it makes."""
@@ -212,10 +219,26 @@ class BackgroundCompilation:
 
     def prioritise(self, name: str) -> None:
         """Compile an entry point before others that nobody is waiting for."""
-        if self._process is not None and self._process.process.stdin is not None:
-            with contextlib.suppress(OSError, ValueError):  # it has ended
-                self._process.process.stdin.write(f"{name}\n".encode())
+        self._requested.append(name)
+        self._send_requests()
+
+    def _send_requests(self) -> None:
+        if self._process is None or self._process.process.stdin is None:
+            return
+        with contextlib.suppress(OSError, ValueError, IndexError):  # it has ended, or all were sent
+            while True:
+                self._process.process.stdin.write(f"{self._requested.popleft()}\n".encode())
                 self._process.process.stdin.flush()
+
+    def start_soon(self) -> None:
+        """Start the process in a moment, in a thread of its own: a first run has the processors to itself."""
+        if self._starter is None and self._process is None and not self._is_left_to_others:
+            self._starter = threading.Thread(target=self._start_later, name="kinetostat-integrators", daemon=True)
+            self._starter.start()
+
+    def _start_later(self) -> None:
+        time.sleep(DELAY)
+        self.start()
 
     def start(self, changed: Callable[[], object] = int) -> None:
         """Start the process, unless it was started before or there is nothing to compile.
@@ -232,6 +255,7 @@ class BackgroundCompilation:
                 writable_folder()
                 self._process = Subprocess(making.__name__, making.IDLE)
                 atexit.register(self._process.end)
+                self._send_requests()
                 threading.Thread(target=self._follow_output, args=(self._process, changed), daemon=True).start()
 
     def _follow_output(self, child: Subprocess, changed: Callable[[], object]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -71,6 +72,38 @@ class SelfMotion:
 
 
 @dataclass(frozen=True)
+class SelfMotionCurve:
+    """Positions in which a frame keeps its pose, as a curve.
+
+    q : (m, nq) positions along it, the one asked for among them; length : (m,) along the curve from its first position,
+    rad and machine sizes; is_closed : True if the last position is the first one, up to whole turns; ends : why it does
+    not go on before the first and after the last position, empty if it is closed; joints : that take part
+    """
+
+    q: Array
+    length: Array
+    is_closed: bool
+    ends: tuple[str, str]
+    joints: tuple[str, ...]
+    refine: Callable[[Array], Array | None]
+
+    def range_of(self, index: int) -> tuple[float, float]:
+        """Smallest and largest value of a coordinate, by its index in q, at the computed positions."""
+        return float(self.q[:, index].min()), float(self.q[:, index].max())
+
+    def at(self, length: float) -> Array:
+        """(nq,) position at a length along the curve, within its ends; on a closed one any length."""
+        whole = float(self.length[-1])
+        s = float(length) % whole if self.is_closed and whole > 0.0 else min(max(float(length), 0.0), whole)
+        k = min(int(np.searchsorted(self.length, s, side="right")), len(self.length) - 1)
+        before, behind = self.length[k - 1], self.length[k]
+        share = (s - before) / (behind - before) if behind > before else 0.0
+        near = (1.0 - share) * self.q[k - 1] + share * self.q[k]
+        refined = self.refine(near)
+        return near if refined is None else refined
+
+
+@dataclass(frozen=True)
 class Solution:
     """A position of the machine in which the frame meets the target.
 
@@ -78,7 +111,7 @@ class Solution:
     limits; position_error : m; orientation_error : rad, both by forward kinematics; distance : from the given q, norm
     of the joints' differences (rad, m); singularity : the part of the configuration that is at its border here, else
     None; method : "closed form", "elimination" or "numeric"; turns : whole turns of each joint of the chain, from the
-    angle within ±π
+    angle within ±π; variants : of an assembly mode, number of closed poses with the frame at the same place
     """
 
     q: Array
@@ -90,6 +123,7 @@ class Solution:
     singularity: str | None
     method: str
     turns: tuple[int, ...]
+    variants: int = 1
 
     @property
     def is_within_limits(self) -> bool:
@@ -100,7 +134,8 @@ class Solution:
 @dataclass(frozen=True)
 class NearestPose:
     """The best position for a target that is not reached: q (nq,), what is missing (m, rad), and `prevents`: joints at
-    their limits; empty if the lengths of the links do."""
+    their limits, empty if the lengths of the links do; or the redundant joints whose given values do, with nothing
+    missing at others."""
 
     q: Array
     position_error: float
@@ -108,6 +143,8 @@ class NearestPose:
     prevents: tuple[str, ...]
 
     def __str__(self) -> str:
+        if self.prevents and self.position_error == self.orientation_error == 0.0:
+            return f"reaches the target with other values of {', '.join(self.prevents)}"
         text = f"misses the target by {self.position_error * 1e3:.4g} mm and {np.degrees(self.orientation_error):.4g}°"
         if self.prevents:
             return f"{text}; at their limits: {', '.join(self.prevents)}"
@@ -119,10 +156,10 @@ class InverseKinematics:
     """Solutions of an inverse kinematics problem.
 
     solutions : those within limits first, nearest to q first; complete : "all" if no other solution exists (up to whole
-    turns, and continua at singular poses); of a redundant machine "all for these self-motion values"; else "at least
-    these"; form : how they were found, in words; joints : the
-    joints of the chain that moves the frame; continuum : a motion that leaves the frame at the target; nearest : for a
-    target that is not reached
+    turns, and continua at singular poses); of a redundant machine "all for these self-motion values"; of a
+    given configuration all that have it; else "at least these", as with all=False if there are others; form : how they
+    were found, in words; joints : the joints of the chain that moves the frame; continuum : a motion that leaves the
+    frame at the target; nearest : for a target that is not reached
     """
 
     solutions: tuple[Solution, ...]

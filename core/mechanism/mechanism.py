@@ -35,7 +35,11 @@ if TYPE_CHECKING:
     from core.mechanism.regressor import BaseParameters, LinearParameters
 
 
-_find_solutions = lazy_function(__package__.rpartition(".")[0], "analysis.arms.inverse_kinematics_call.find_solutions")
+_ROOT = __package__.rpartition(".")[0]
+_find_solutions = lazy_function(_ROOT, "analysis.arms.inverse_kinematics_call.find_solutions")
+_find_assembly_modes = lazy_function(_ROOT, "analysis.direct_kinematics.find_assembly_modes")
+_trace_self_motion = lazy_function(_ROOT, "analysis.arms.self_motion_curve.trace_self_motion")
+_find_singularities = lazy_function(_ROOT, "analysis.singularities.singularities_call.find_singularities")
 
 
 class Energy(NamedTuple):
@@ -353,6 +357,75 @@ class Mechanism:
             turns=turns,
             tolerance=tolerance,
         )
+
+    def direct_kinematics(
+        self,
+        given: Mapping[str, float] | Sequence[str],
+        frame: str | None = None,
+        *,
+        q: Any = None,
+        p: Values = None,
+        t: float = 0.0,
+        all: bool = True,
+        starts: int = 400,
+    ) -> Any:
+        """Find the poses of a frame in which the loops close for given coordinates: assembly modes, nearest to q first.
+
+        The result is an `InverseKinematics`, whose solutions are modes numbered by the frame's place, each with the
+        number of closed poses that have the frame there. `complete` says "all" only where it can be proved.
+
+        given : values by coordinate, {"leg1.slide": 0.9, …}, or names of coordinates with their values in q
+        frame : default: the tool; all : False for the mode nearest to q; starts : random poses from which to search
+        """
+        return _find_assembly_modes(self, given, frame, q=q, p=p, t=t, all=all, starts=starts)
+
+    def self_motion(
+        self,
+        q: Any,
+        frame: str | None = None,
+        *,
+        free: Sequence[str] = (),
+        locked: Sequence[str] = (),
+        p: Values = None,
+        t: float = 0.0,
+    ) -> Any:
+        """Trace the positions through q (nq,) in which a frame keeps its pose, within the limits: `SelfMotionCurve`.
+
+        frame : default: the tool; free : directions that need not be kept, of x, y, z, rx, ry, rz, along and about the
+        frame's axes at q; locked : joints that stay. Raises ModelError unless one motion, no more, keeps the pose.
+        """
+        return _trace_self_motion(self, q, frame, free=free, locked=locked, p=p, t=t)
+
+    def singularities(
+        self,
+        q: Any,
+        frame: str | None = None,
+        *,
+        scaling: str | None = None,
+        part: Part | None = None,
+        actuators: Sequence[str] | None = None,
+        tool_speeds: tuple[float, float] = (1.0, 0.25),
+        length: float | None = None,
+        reach: float = 1.0,
+        p: Values = None,
+    ) -> Any:
+        """Find the singular poses near a position, by name, with distance (rad, m) and lost direction.
+
+        Of arms in closed form one for each part of the configuration (shoulder, elbow, wrist); of other machines the
+        next one along the gradient of the smallest singular value, for closed ones of each type (1, 2, constraints).
+
+        q : (nq,) gives `Singularities`; (N, nq) a `SingularitiesArray`
+        frame : default: the tool; part : of its motion that counts, "both", "translation" or "rotation"; default: both,
+            but the translation of arms that only position
+        scaling : of the singular values: "speeds" (the default with speed limits), shares of `tool_speeds` (rad/s, m/s)
+            that the joints' limits allow; "length" (default without), lengths divided by `length`, default: the
+            machine's size; "separate", translation and rotation each
+        actuators : joints or speeds; default: all joints of an open chain, else as many as there are degrees of freedom
+        reach : share of a machine without named configurations up to which its smallest singular value is followed to
+            zero; a smaller one saves time while a machine is dragged
+        """
+        options = {"scaling": scaling, "part": part, "actuators": actuators, "tool_speeds": tool_speeds}
+        return _find_singularities(self, q, frame, length=length, reach=reach, p=p, **options)
 
     def rate(self, q: Any, v: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nq) q̇; differs from v only for joints with quaternions."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -306,6 +306,11 @@ class CompiledModel:
                 evaluator.failed = lambda states, p, out: self._raise_not_finite(signature, states, p, out)
             self._evaluators[function] = evaluator
         return evaluator
+
+    def trace(self, functions: Iterable[str]) -> None:
+        """Trace functions, which the background thread then compiles, so that `entry` waits less for them."""
+        for function in functions:
+            self._unchecked_evaluator(function)
 
     def entry(self, function: str, p: Array) -> Entry:
         """Return a function for use in machine-code loops, compiled now if necessary, with parameter values p (n_p,).

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from core.codegen.graph_symbols import garbage_collection_paused
 from core.constraints.bearing_friction import LOCKING, multiple_solutions_note
 from core.constraints.joint_rows import first_invalid_friction_error
 from core.constraints.redundant_drivers import has_redundant_drivers
@@ -298,6 +299,7 @@ class SimulationJob:
         del self.mech
         return True
 
+    @garbage_collection_paused()
     def _set_up(self, settings: Settings, y: Array, keep: bool = False) -> None:
         """Set up equations and memory for a method that begins at y."""
         mech, rule = self.mech, settings.integration_method

@@ -323,6 +323,14 @@ def _one(names: Iterable[str], chosen: str) -> dict[str, float]:
     return {name: float(name == chosen) for name in names}
 
 
+def singularities(s: State) -> None:
+    """singular poses close the loops"""
+    result = s.called("singularities")
+    for each in leaf_results(result):
+        if isinstance(each, PoseSequence):
+            assert max(s.gap(q, lasting=True) for q in each.q) < 1e-7
+
+
 def manipulability(s: State) -> None:
     """velocities of closed poses lie in the space of the axes"""
     field = s.called("manipulability")
@@ -520,6 +528,7 @@ CHECKS: dict[str, Callable[[State], None]] = {
         planarity,
         loops,
         mobility,
+        singularities,
         assembly_branches,
         instantaneous_screw,
         static_equilibrium,

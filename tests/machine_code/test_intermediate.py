@@ -324,8 +324,8 @@ PREFERRED = f"""
 import threading
 from core.machine_code.supply import BackgroundCompilation
 ahead, done = BackgroundCompilation(), threading.Event()
-ahead.start(lambda: None if ahead.is_busy else done.set())
 ahead.prioritise({SMALL!r})
+ahead.start(lambda: None if ahead.is_busy else done.set())
 done.wait(120)
 print(*ahead._lines)
 """

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import kinetostat
+from core.machine_code.intermediate import entry_point_names
 from setup import HOME, ROOMS
 from tests.project.installation import ENVIRONMENT, built, copied, environment, unpacked
 
@@ -81,6 +82,9 @@ def test_a_wheel_holds_one_package_with_all_that_belongs_to_it(source, wheel):
     files = {path.relative_to(source).as_posix() for room in ROOMS for path in (source / room).rglob("[!.]*.*")}
     package = {name.removeprefix(f"{HOME}/") for name in held if name.startswith(f"{HOME}/")}
     assert package == {*files, "__init__.py", "__main__.py", "py.typed"}
+    code = [name for name in package if name.startswith("core/machine_code/intermediate_code/")]
+    for name in entry_point_names():
+        assert sum(each.startswith(f"core/machine_code/intermediate_code/{name}.") for each in code) == 2, name
 
 
 def test_the_description_of_the_package_leads_nowhere_outside_it(wheel):

@@ -26,6 +26,7 @@ from core.analysis.arms.arm_families import (
     ClosedArm,
     meeting_point,
 )
+from core.analysis.arms.configuration_borders import Borders, find_borders
 from core.analysis.arms.screw_chain import ScrewChain, chain_jacobian
 from core.analysis.arms.task_chain import FREE_NAME, PHANTOM_NAME
 from core.mechanism.inverse_kinematics_results import Configuration
@@ -76,6 +77,16 @@ class ConfigurationNames:
             self.parts = tuple((joint, ("+", "−")) for joint in joints)
         self.order, self.configurations = self._list_branches(arm)
 
+    @property
+    def centre_words(self) -> str:
+        """Words for the point whose side of the shoulder's plane counts."""
+        return "the point where the last two axes meet" if self.family == THREE_PARALLEL else "the wrist's centre"
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """Indices of the parts that belong to joints of the machine."""
+        return tuple(self._shown)
+
     def _name_parts(self) -> tuple[tuple[str, tuple[str, str]], ...]:
         if self.family == CYLINDRICAL:
             return (("elbow", ("left", "right")),)
@@ -91,21 +102,12 @@ class ConfigurationNames:
 
     def factors(self, q: Array) -> Array:
         """(m, parts) factors at q (m, n), positive for the first name of each part, of unit size."""
-        d, p, _ = self.chain.axes(q)
-        if self.family == CYLINDRICAL:
-            one, two, three = self._turning
-            elbow = _elbow_factor(d[:, one], p[:, one], p[:, two], p[:, three])
-            return np.asarray(self._signs * elbow[:, None])
-        centre = p[:, self._centre]
-        shoulder = _dot(np.cross(d[:, 1], d[:, 0]), centre - p[:, 0]) / self.chain.size
-        if self.family == SLIDING:
-            ahead = centre - p[:, 1]
-            middle = _dot(ahead, d[:, 2]) / np.maximum(np.linalg.norm(ahead, axis=1), 1e-12)
-        else:
-            end = p[:, 3] if self.family == THREE_PARALLEL else centre
-            middle = _elbow_factor(d[:, 2], p[:, 1], p[:, 2], end)
-        wrist = _dot(d[:, 4], np.cross(d[:, 3], d[:, 5]))
-        return np.asarray(self._signs * np.column_stack([shoulder, middle, wrist]))
+        return np.asarray(self._signs * find_borders(self.family, self.chain, q).factors)
+
+    def borders(self, q: Array) -> Borders:
+        """Distances from the borders of all parts at q (m, n), and the way there; factors as `factors`."""
+        found = find_borders(self.family, self.chain, q)
+        return found._replace(factors=self._signs * found.factors)
 
     def _orient(self, base: Array) -> Array:
         """Signs with which the raw factors are positive for the first names."""
@@ -191,16 +193,3 @@ class UnnamedBranches:
     def name_singularity(self, factors: Array) -> str | None:
         """ "pose" at a singular pose."""
         return "pose" if float(factors[0]) < BORDER_TOLERANCE else None
-
-
-def _dot(a: Array, b: Array) -> Array:
-    return np.asarray(np.einsum("ij,ij->i", a, b))
-
-
-def _elbow_factor(axis: Array, shoulder: Array, elbow: Array, end: Array) -> Array:
-    """Sine of the angle between the links before and behind an elbow, seen along its axis, up to positive factors:
-    the derivative of the distance from shoulder to end by the elbow's angle."""
-    ahead, behind = end - shoulder, end - elbow
-    ahead, behind = (v - axis * _dot(axis, v)[:, None] for v in (ahead, behind))
-    lengths = np.linalg.norm(ahead, axis=1) * np.linalg.norm(behind, axis=1)
-    return np.asarray(_dot(axis, np.cross(behind, ahead)) / np.maximum(lengths, 1e-12))

@@ -7,6 +7,8 @@ rounding gets a Newton step.
 
 from __future__ import annotations
 
+import builtins
+import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -49,6 +51,8 @@ Array = NDArray[np.float64]
 
 SAME_ROTATION = 1e-6
 """Difference (rad, m) of all joints, up to whole turns, below which two solutions are the same."""
+SMALLEST_TOLERANCE = 1e-13
+"""Smallest tolerance (rad, m): rounding errors are not much smaller."""
 RESTARTS, RESTARTS_FOR_NEAREST = 20, 4
 """Number of random poses from which the numeric search starts: for solutions; for the nearest pose out of reach."""
 OTHER_ANGLES = tuple(sign * k * np.pi / 12.0 for k in range(1, 13) for sign in (1.0, -1.0))
@@ -84,10 +88,10 @@ def find_solutions(
     """
     frame = tool_frame(mech.model) if frame is None else frame
     X = read_target(target)
-    directions = check_free_directions(free)
+    directions = check_free_directions(_read_names(free, "free"))
     if X.shape == (3,):
         X, directions = _with_rotation(X), tuple(dict.fromkeys((*directions, "rx", "ry", "rz")))
-    problem = _Problem(mech, frame, q, p, t, tolerance, Task(directions, _check_locked(mech, locked)))
+    problem = _Problem(mech, frame, q, p, t, _check_tolerance(tolerance), Task(directions, _check_locked(mech, locked)))
     if reference != "world":
         X = np.asarray(mech.frame(problem.q, reference, p=problem.p)) @ X
     if turns not in ("nearest", "limits"):
@@ -101,7 +105,41 @@ def find_solutions(
         for each in problems
     ]
     found = _join(answers)
-    return found if all else replace(found, solutions=found.solutions[:1])
+    return found if all else _nearest_only(found)
+
+
+def _nearest_only(found: InverseKinematics) -> InverseKinematics:
+    """Answer with the first solution only, which is not all if there are others."""
+    if len(found.solutions) < 2:
+        return found
+    return replace(found, solutions=found.solutions[:1], complete="at least these")
+
+
+def _check_tolerance(tolerance: Any) -> float:
+    try:
+        value = float(tolerance)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not SMALLEST_TOLERANCE <= value < math.inf:
+        raise ModelError(
+            f"{tolerance!r} is no tolerance.",
+            where="tolerance",
+            remedy=f"Give a number of at least {SMALLEST_TOLERANCE:g} (rad, m); the default is 1e-9.",
+        )
+    return value
+
+
+def _read_names(names: Any, where: str) -> tuple[str, ...]:
+    """Names from one or several. Raises ModelError for anything else."""
+    if isinstance(names, str):
+        return (names,)
+    try:
+        found = tuple(names)
+    except TypeError:
+        found = (names,)
+    if not builtins.all(isinstance(each, str) for each in found):
+        raise ModelError(f"{names!r} is not a name, nor several.", where=where, remedy='Give names as text, ("rz",).')
+    return found
 
 
 def _with_rotation(position: Array) -> Array:
@@ -113,7 +151,7 @@ def _with_rotation(position: Array) -> Array:
 
 
 def _check_locked(mech: Mechanism, locked: Sequence[str]) -> tuple[str, ...]:
-    names = (locked,) if isinstance(locked, str) else tuple(locked)
+    names = _read_names(locked, "locked")
     for name in names:
         if name not in mech.joint_names:
             raise ModelError(
@@ -204,11 +242,7 @@ class _Problem:
         self.frame = mech.compiled.check_frame_name(frame)
         self.given = p
         self.p = mech.parameter_values(p)
-        self.q = np.array(mech.rest(p, t=t) if q is None else q, dtype=float)
-        if self.q.shape != (mech.nq,) or not np.isfinite(self.q).all():
-            raise ModelError(
-                f"q is not a position of {mech.nq} finite numbers.", where="q", remedy="Give mech.rest(), for example."
-            )
+        self.q = _read_position(mech, mech.rest(p, t=t) if q is None else q)
         self.task = Task() if task is None else task
         self._read(read_arm(mech, self.frame, self.p, self.q, self.task))
         if not self.reading.joints:
@@ -253,7 +287,8 @@ class _Problem:
 
     def _with_values(self, values: tuple[tuple[str, float], ...]) -> _Problem:
         other = copy(self)
-        other._read(read_arm(self.mech, self.frame, self.p, self.q, self.task._replace(values=values)))
+        other.task = self.task._replace(values=values)
+        other._read(read_arm(self.mech, self.frame, self.p, self.q, other.task))
         other.fixed = self.q.copy()
         for name, value in values:
             if name in self.mech.joint_names:
@@ -460,6 +495,9 @@ class _Problem:
         if self.task.free:
             X = X[:3, 3]
         best = self._attempts(X, RESTARTS_FOR_NEAREST, None)[0]
+        if best.is_reached and self.task.values:
+            nearest = NearestPose(best.q, 0.0, 0.0, tuple(name.removeprefix(FREE_NAME) for name, _ in self.task.values))
+            return InverseKinematics((), complete, words, joints, None, nearest)
         if best.is_reached:
             return None
         if self.reading.redundant:
@@ -493,6 +531,19 @@ class _Problem:
             best.orientation_error,
             tuple(name for name in prevents if name in moving or name not in self.mech.q_names),
         )
+
+
+def _read_position(mech: Mechanism, given: Any) -> Array:
+    """(nq,) position as given. Raises ModelError."""
+    try:
+        q = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        q = np.zeros(0)
+    if q.shape != (mech.nq,) or not np.isfinite(q).all():
+        raise ModelError(
+            f"q is not a position of {mech.nq} finite numbers.", where="q", remedy="Give mech.rest(), for example."
+        )
+    return q
 
 
 def _columns_by_name(solver: ArmSolver, wanted: Mapping[str, str] | None) -> dict[Configuration, list[int]]:

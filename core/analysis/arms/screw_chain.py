@@ -7,12 +7,18 @@ gives the same chain; forward kinematics at random poses confirms it.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
+import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from core.codegen.flat_code import FlatCode
 from core.mechanism import Mechanism
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.rotation import IDENTITY, Rotation, about
+from core.numerics.spatial.vector import ZERO, Vector3
 
 Array = NDArray[np.float64]
 
@@ -44,27 +50,44 @@ class ScrewChain(NamedTuple):
 
     def axes(self, q: Array) -> tuple[Array, Array, Array]:
         """Directions (m, n, 3), points (m, n, 3) of the axes and poses (m, 4, 4) of the frame at q (m, n)."""
-        count, n = q.shape
-        before = np.broadcast_to(np.eye(4), (count, 4, 4))
-        directions, points = np.empty((count, n, 3)), np.empty((count, n, 3))
-        for k in range(n):
-            directions[:, k] = before[:, :3, :3] @ self.direction[k]
-            points[:, k] = before[:, :3, :3] @ self.point[k] + before[:, :3, 3]
-            before = before @ self._motion(k, q[:, k] - self.start[k])
-        return directions, points, before @ self.X
+        directions, points, rows = _traced_axes(self.kinds)([q - self.start], self.parameters())
+        X = np.zeros((len(q), 4, 4))
+        X[:, :3], X[:, 3, 3] = rows, 1.0
+        return directions, points, X
 
-    def _motion(self, k: int, theta: Array) -> Array:
-        """(m, 4, 4) motion of the k-th joint."""
-        result = np.broadcast_to(np.eye(4), (len(theta), 4, 4)).copy()
-        w = self.direction[k]
-        if self.kinds[k] == "P":
-            result[:, :3, 3] = theta[:, None] * w
-            return result
-        cross = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
-        s, c = np.sin(theta)[:, None, None], np.cos(theta)[:, None, None]
-        result[:, :3, :3] = np.eye(3) + s * cross + (1.0 - c) * (cross @ cross)
-        result[:, :3, 3] = self.point[k] - result[:, :3, :3] @ self.point[k]
-        return result
+    def parameters(self) -> Array:
+        """(6 n + 12,) directions, points, and three rows of the pose, as `trace_axes` takes them."""
+        return np.concatenate([self.direction.reshape(-1), self.point.reshape(-1), self.X[:3].reshape(-1)])
+
+
+def trace_axes(kinds: str, moved: ca.SX, fixed: ca.SX) -> tuple[list[Vector3], list[Vector3], Pose]:
+    """Directions and points of the axes, and the pose of the frame, as expressions in displacements from the start (n,)
+    and the chain's parameters."""
+    n = len(kinds)
+    vectors = [Vector3(*(fixed[3 * k + i] for i in range(3))) for k in range(2 * n)]
+    before, directions, points = Pose(IDENTITY, ZERO), [], []
+    for k, (kind, direction, point) in enumerate(zip(kinds, vectors[:n], vectors[n:], strict=True)):
+        directions.append(before.rotation.act(direction))
+        points.append(before.rotation.act(point) + before.position)
+        if kind == "P":
+            motion = Pose(IDENTITY, direction.scaled(moved[k]))
+        else:
+            R = about(direction, moved[k])
+            motion = Pose(R, point - R.act(point))
+        before = before @ motion
+    rows = [Vector3(*(fixed[6 * n + 4 * i + k] for k in range(3))) for i in range(3)]
+    end = before @ Pose(Rotation(*rows), Vector3(*(fixed[6 * n + 4 * i + 3] for i in range(3))))
+    return directions, points, end
+
+
+@lru_cache(maxsize=64)
+def _traced_axes(kinds: str) -> FlatCode:
+    """Function of displacements and parameters: directions (n, 3), points (n, 3), three rows of the frame's pose."""
+    moved, fixed = ca.SX.sym("moved", len(kinds)), ca.SX.sym("fixed", 6 * len(kinds) + 12)
+    directions, points, end = trace_axes(kinds, moved, fixed)
+    pose = ca.vertcat(*(ca.horzcat(*row, x) for row, x in zip(end.rotation, end.position, strict=True)))
+    matrices = [ca.vertcat(*(ca.horzcat(*each) for each in group)) for group in (directions, points)]
+    return FlatCode([moved, fixed], [*matrices, pose], later=True)
 
 
 def read_screw_chain(mech: Mechanism, frame: str, p: Array | None) -> ScrewChain | str:

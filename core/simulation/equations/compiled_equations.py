@@ -177,8 +177,11 @@ class CompiledEquations:
             closed_forms = False
         self._degree_in_time = joint_forces.degree_in_time(torque)
         constant = joint_forces.constant_forces(mech, torque)
+        names = [name for name, needed in wanted.items() if needed]
+        compiled.trace(names)  # a thread compiles them while this one searches for closures and traces those
         self._forms = None if closed_forms is False else get_analytic_closure(compiled.program)
-        self.entries: dict[str, Entry] = {name: compiled.entry(name, p) for name, needed in wanted.items() if needed}
+        reduced = _prepare_reduced_equations(compiled, p, y, closed_forms)
+        self.entries: dict[str, Entry] = {name: compiled.entry(name, p) for name in names}
         """The functions that the run needs, by name."""
         self.indicators = self.modes if events else 0
         """Event indicators at whose roots steps may end."""
@@ -189,7 +192,6 @@ class CompiledEquations:
             self.entries["torque"] = joint_forces.compile_formulas(mech, torque, p)
             if wanted["slopes"]:
                 self.entries["torque_slopes"] = joint_forces.compile_derivatives(mech, torque, p)
-        reduced = _prepare_reduced_equations(compiled, p, y, closed_forms)
         if reduced.entry is not None:
             self.entries["reduced"] = reduced.entry
         self.notes = (reduced.note,) if reduced.note else ()

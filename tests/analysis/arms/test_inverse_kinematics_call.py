@@ -190,9 +190,9 @@ def test_a_redundant_arm_keeps_a_self_motion():
     mech = Mechanism(load(EXAMPLES / "panda.kst"))
     q = mech.rest()
     X = mech.frame(q, "tool")
-    found = mech.inverse_kinematics(X, q=q, all=False)
+    found = mech.inverse_kinematics(X, q=q)
     assert found.complete == "all for these self-motion values"
-    (solution,) = found.solutions
+    solution = found.solutions[0]
     np.testing.assert_allclose(solution.q, q, atol=1e-9)
     rates = np.zeros(7)
     for joint, rate in zip(found.continuum.joints, found.continuum.rates, strict=True):
@@ -301,3 +301,41 @@ def test_the_card_lists_configurations():
     assert len(poses.q) == sum(not text for text in beyond) < 8
     assert list(map(bool, beyond)) == sorted(map(bool, beyond))
     np.testing.assert_allclose(poses.q[0], context.q, atol=1e-9)
+
+
+def test_one_of_several_solutions_is_not_all():
+    mech = arm(PUMA)
+    X = mech.frame(Q, "tool")
+    one = mech.inverse_kinematics(X, q=Q, all=False)
+    assert (len(one.solutions), one.complete) == (1, "at least these")
+    np.testing.assert_allclose(one.solutions[0].q, Q, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"tolerance": math.nan}, "no tolerance"),
+        ({"tolerance": 0.0}, "no tolerance"),
+        ({"q": "home"}, "6 finite numbers"),
+        ({"free": 3}, "not a name"),
+        ({"locked": (1, 2)}, "not a name"),
+    ],
+)
+def test_arguments_of_the_wrong_kind(options, words):
+    mech = arm(PUMA)
+    with pytest.raises(ModelError, match=words):
+        mech.inverse_kinematics(mech.frame(Q, "tool"), **options)
+
+
+def test_a_given_self_motion_is_kept_where_it_does_not_reach():
+    """With the last joint turned away the Panda does not reach the pose that it reaches with other values."""
+    mech = Mechanism(load(EXAMPLES / "panda.kst"))
+    q = mech.rest()
+    X = mech.frame(q, "tool")
+    values = np.linspace(-2.8, 2.8, 15)
+    each = [mech.inverse_kinematics(X, q=q, self_motion=float(x)) for x in values]
+    assert {found.complete for found in each} == {"all for these self-motion values"}
+    assert {found.is_reached for found in each} == {True, False}
+    for x, found in zip(values, each, strict=True):
+        for solution in found.solutions:
+            assert solution.q[mech.joint_q("joint7")][0] == pytest.approx(x)

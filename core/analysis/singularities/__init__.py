@@ -1,0 +1,1 @@
+"""Singular poses near a position: by name, with distance and lost direction."""
