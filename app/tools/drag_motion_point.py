@@ -34,7 +34,8 @@ def drag_motion_point(view: Stage, point: int, press: PointerState) -> Gesture:
     session.show_run_pose(None)
     start = place_position(session.mech, place, planned.trajectory.at(planned.points[point])[0], frame, session.p)
     X = np.asarray(session.mech.frame(start, frame, p=session.p))
-    grip, made = _Plane(view, X[:3, 3], press), None
+    grip = _Plane(view, X[:3, 3], press)
+    made: Model | None = None
     try:
         while (pointer := (yield)) is not None:
             moved = X.copy()

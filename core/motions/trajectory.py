@@ -259,8 +259,10 @@ class Trajectory:
         return replace(base, drivers=tuple(drivers))
 
     def save(self, path: Any, step: float = 1e-2) -> None:
-        """Write time, q, v and a of all coordinates as CSV with units in the head, or a ROS joint trajectory message, by
-        the suffix (.csv, .json, .yaml). Raises FileError."""
+        """Write time, q, v and a of all coordinates as CSV with units in the head, or a ROS joint trajectory message.
+
+        The suffix decides: .csv, .json or .yaml. Raises FileError.
+        """
         from core.motions.trajectory_files import write_trajectory
 
         write_trajectory(self.mech, self.sample(step), path)
