@@ -16,7 +16,9 @@ from typing import Any
 import core
 from benchmarks.document import tell
 from core.files import load, save
+from core.functions import call
 from core.mechanism import Mechanism
+from core.model import Model
 from core.simulation import simulate
 from resources import EXAMPLES
 
@@ -52,6 +54,7 @@ def tasks(folder: Path) -> dict[str, Callable[[], Callable[[], Any]]]:
         f"open a native file of {lines} lines": lambda: lambda: load(ARM),
         f"save it, {lines} lines": lambda: _saving(load(ARM), folder / "arm.kst"),
         "`mech.gravity(q)`, four-bar": lambda: _gravity(Mechanism(load(LOOP))),
+        '`call("gravity", model)`, four-bar, again': lambda: _gravity_table(load(LOOP)),
     }
 
 
@@ -72,6 +75,11 @@ def _gravity(mech: Mechanism) -> Callable[[], Any]:
     q = mech.rest()
     mech.gravity(q)
     return lambda: mech.gravity(q)
+
+
+def _gravity_table(model: Model) -> Callable[[], Any]:
+    call("gravity", model)
+    return lambda: call("gravity", model)
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ A room is a folder of `tests`. What a test takes counts with its fixtures, as on
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable
 
@@ -15,6 +16,7 @@ from tests import slow_tests
 SLOWEST = 10
 FEW = 50
 """Tests that may run without a word about their durations."""
+_began = time.monotonic()
 _left_out: Counter[str] = Counter()
 """Process → tests that its selection left out; with xdist each worker collects all tests, and leaves out the same."""
 
@@ -52,6 +54,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for name, duration in rooms.most_common():
             share = 100.0 * duration / whole
             terminalreporter.write_line(f"{share:5.1f} %  {duration:7.1f} s  {name} ({counts[name]} tests)")
+        processes, clock = len(_left_out.keys() - {"here"}) or 1, time.monotonic() - _began
+        terminalreporter.write_line(
+            f"{whole:.0f} s of tests; {processes * clock - whole:.0f} s of {processes} × {clock:.0f} s are starting, "
+            "collecting and waiting"
+        )
     if left_out := max(_left_out.values(), default=0):
         terminalreporter.write_line(f"{left_out} tests were left out (make test-all runs those marked slow, too)")
 

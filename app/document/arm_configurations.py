@@ -334,7 +334,7 @@ class ArmConfigurations(QObject):
         self._asked, self._moved_at = asked, time.monotonic()
         if self._shown is not None and (self._shown.mech is not asked.mech or self._shown.frame != asked.frame):
             self._show(None)
-        elif not was_old:
+        elif not (was_old and self.is_old):
             self.changed.emit()
         self._start_pending_request()
         self._timer.start()

@@ -51,6 +51,7 @@ ENERGIES = {
     "dampers": "dissipated in dampers",
     "motors": "work of motors",
     "drivers": "work of drivers",
+    "controllers": "work of controllers",
     "balance": "energy balance",
 }
 """Titles of the terms of the energy balance."""

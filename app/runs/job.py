@@ -15,6 +15,7 @@ from app.document.run_tree import RunRecord
 from app.document.session import Session
 from app.preferences.settings import Settings
 from app.runs.run_settings import RunSettings, find_initial_state, simulate_arguments
+from core.constraints.other_cuts import closing_speeds
 from core.errors import KinetostatError, SimulationError
 from core.simulation.methods.method import RECORDED
 from core.simulation.run.run import CANCELLED, Run
@@ -216,7 +217,8 @@ class Simulation(QObject):
             return
         if self._is_stale:
             self.cancel()
-        names = set(self._session.mech.v_names)
+        mech = self._session.mech
+        names = {*mech.v_names, *closing_speeds(mech.compiled)}
         speeds = {name: value for name, value in self.run_settings.speeds.items() if name in names}
         forces = {name: value for name, value in self.run_settings.forces.items() if name in names}
         if old.model.name != new.model.name and not names & {*self.run_settings.speeds, *self.run_settings.forces}:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.document.run_pose import match_coordinates_by_name
+from core.constraints.other_cuts import closing_speeds
 from core.errors import ModelError
 from core.later import dataclass
 from core.simulation import METHODS
@@ -157,7 +158,9 @@ def _specified_speeds(run_settings: RunSettings, mech: Mechanism, v: Array) -> d
     if {loop.cut for loop in mech.loops} & set(stating):
         return None
     names = {name for joint in stating for name in mech.v_names[mech.joint_v(joint)]} | set(run_settings.speeds)
-    return {name: float(x) for name, x in zip(mech.v_names, v, strict=True) if name in names} or None
+    closing = closing_speeds(mech.compiled)
+    cut = {name: float(x) for name, x in run_settings.speeds.items() if name in closing}
+    return {name: float(x) for name, x in zip(mech.v_names, v, strict=True) if name in names} | cut or None
 
 
 def interpolate_speeds(run: Any, time: float) -> Array:
@@ -176,7 +179,8 @@ def simulate_arguments(run_settings: RunSettings, session: Session, start: Initi
     parameters."""
     mech = session.mech
     adaptive = METHODS[run_settings.method].adaptive
-    forces = {name: value for name, value in run_settings.forces.items() if name in mech.v_names}
+    known = {*mech.v_names, *closing_speeds(mech.compiled)}
+    forces = {name: value for name, value in run_settings.forces.items() if name in known}
     return {
         "duration": run_settings.duration,
         "method": run_settings.method,

@@ -13,7 +13,6 @@ from core.analysis.inverse_kinematics import move_frame_to_target
 from core.model import Model
 from core.model.motions import Target
 from core.motions import keyframes
-from core.motions.plan import place_position
 
 if TYPE_CHECKING:
     from app.document.session import Session
@@ -25,6 +24,8 @@ HELD = 1e-5
 
 def drag_motion_point(view: Stage, point: int, press: PointerState) -> Gesture:
     """Move the pose or target of a point with the pointer, previewing machine and path; commit on release."""
+    from core.motions.plan import place_position
+
     session, plans = view.session, motion_plans_of(view.session)
     motion, planned = plans.motion, plans.planned
     if motion is None or planned is None:

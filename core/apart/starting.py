@@ -98,7 +98,7 @@ class Subprocess:
 
     def _read_error_output(self) -> None:
         assert self.process.stderr is not None
-        with contextlib.suppress(OSError, ValueError):
+        with self.process.stderr, contextlib.suppress(OSError, ValueError):
             while line := self.process.stderr.readline(10 * LETTERS):
                 if words := line.decode("utf-8", "replace").strip():
                     self._lines.append(words)

@@ -50,11 +50,10 @@ class _RunningProcess:
         answers = self.child.process.stdout
         assert answers is not None
         try:
-            while True:
-                self.said.put(receive_object(answers))
-                self.ready = True
-        except BROKEN:
-            pass
+            with answers, contextlib.suppress(*BROKEN):
+                while True:
+                    self.said.put(receive_object(answers))
+                    self.ready = True
         finally:
             self.said.put(None)
 

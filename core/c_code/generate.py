@@ -120,6 +120,7 @@ def generate_c(
     """
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
     check_kinds_known(mech.model.expanded)
+    mech.model.expanded.signal_table.require_continuous("C code")
     _check_options(method, precision, parameters, step, closing, fmi)
     check_factorisation(factorisation)
     p = mech.parameter_values(values)

@@ -66,6 +66,28 @@ def closing_coordinates(compiled: CompiledModel) -> dict[str, ClosingCoordinate]
     return {each.name: each for each in found}
 
 
+@cache_per_model
+def closing_speeds(compiled: CompiledModel) -> dict[str, str]:
+    """Dimension of each speed of joints that close loops, by name, without those of joints with quaternions."""
+    return {
+        component_name(cut.name, suffix): dimension
+        for cut in compiled.cuts
+        if cut.info.nq == cut.info.nv
+        for suffix, dimension in zip(cut.info.speeds, cut.info.speed_dimensions, strict=True)
+    }
+
+
+def speeds_of_cut_joints(compiled: CompiledModel, q: Array, v: Array, p: Values = None) -> dict[str, float]:
+    """Speed of each joint that closes a loop at a consistent state of the tree, by name as in `closing_speeds`."""
+    found: dict[str, float] = {}
+    for cut in compiled.cuts:
+        if cut.info.nv and cut.info.nq == cut.info.nv:
+            speeds = cut_joint_motion(compiled, cut.name, q, v, np.zeros_like(v), p).v
+            names = (component_name(cut.name, suffix) for suffix in cut.info.speeds)
+            found |= {name: float(x) for name, x in zip(names, speeds, strict=True)}
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class OtherCuts:
     """A machine (`own`) and the same one with its loops cut elsewhere (`compiled`)."""

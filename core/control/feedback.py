@@ -1,7 +1,7 @@
 """State feedback that minimises a quadratic cost (LQR): w = u0 − K (x − x0) with minimal ∫ xᵀ Q x + wᵀ R w dt.
 
 The gain solves the algebraic Riccati equation (Kalman, 1960; Anderson and Moore, Optimal Control, 3). Applied, it is
-part of the document: a formula per actuator, and a parameter per gain, so that each is a slider.
+part of the document: a controller with a formula per actuator, and a parameter per gain, so that each is a slider.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.control.linear_system import LinearSystem
 from core.errors import ModelError, suggest_names
-from core.model import Force, Model, Parameter
+from core.model import ControlledJoint, Model, Parameter, Signal
 from core.model.edits import edits
 from core.model.model import signal_names
 
@@ -63,7 +63,7 @@ class Feedback:
         return dataclasses.replace(s, A=s.A - s.B @ self.K, C=s.C - s.D @ self.K, modes=())
 
     def applied(self, model: Model) -> Model:
-        """Return the model with the feedback as formulas of its actuators: forces in joints, laws of force elements.
+        """Return the model with the feedback as a controller of its joints, and as laws of its force elements.
 
         Raises ModelError where an input or a state has no place in a formula.
         """
@@ -76,16 +76,21 @@ class Feedback:
                     where="feedback",
                     remedy="Linearise with joint coordinates as independent coordinates (option `coordinates`).",
                 )
+        rows: list[ControlledJoint] = []
         for name in s.input_names:
-            model = self._add_law(model, name)
-        return model
+            model, row = self._add_law(model, name)
+            rows += [] if row is None else [row]
+        if not rows:
+            return model
+        law = edits.unused_name(model, "signals", "feedback")
+        return edits.add(model, Signal(name=law, kind="formulas", joints=tuple(rows)))
 
     @property
     def _largest_negligible_gain(self) -> float:
         return NO_GAIN * float(np.max(np.abs(self.K), initial=0.0))
 
-    def _add_law(self, model: Model, name: str) -> Model:
-        """Return the model with the feedback law of one input as a formula."""
+    def _add_law(self, model: Model, name: str) -> tuple[Model, ControlledJoint | None]:
+        """Return the model with the gains of one input, and its law in a joint; that of a force element is added."""
         s, m = self.system, self.system.input_names.index(name)
         owner, _, what = name.rpartition(".")
         if what not in ("tau", "input"):
@@ -108,11 +113,9 @@ class Feedback:
         if what == "input":
             old = model.find("forces", owner)
             joined = law if old.law is None else f"({old.law}) + ({law})"
-            return edits.change(model, "forces", owner, law=joined)
+            return edits.change(model, "forces", owner, law=joined), None
         joint, coordinate = _joint_and_coordinate(model, owner)
-        force = edits.unused_name(model, "forces", f"{joint}_feedback")
-        new = Force(name=force, kind="joint", joint=joint, coordinate=coordinate, law=f"-({law})")
-        return edits.add(model, new)
+        return model, ControlledJoint(joint=joint, coordinate=coordinate, force=law)
 
 
 def _joint_and_coordinate(model: Model, speed: str) -> tuple[str, str]:

@@ -279,6 +279,7 @@ def linearise(
             "No times are given.", where="at", remedy="Give at least one, or omit `at` for all samples of the run."
         )
     first = points[0]
+    first.mech.model.expanded.signal_table.require_continuous("linear system")
     maker = Lineariser(first.mech, inputs, outputs, first.p, driver_as, friction, motors)
     if form == "descriptor":
         return _descriptor_system(points, many, maker)

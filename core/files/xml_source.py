@@ -24,7 +24,7 @@ Tag = Any
 Vector3 = tuple[float, float, float]
 
 _ENTITY = re.compile(rb"<!\s*ENTITY", re.IGNORECASE)
-_NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
+NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 _BAD_NAME = re.compile(r"[^\w\-]+")
 
 
@@ -204,7 +204,7 @@ class XmlReader:
         if len(words) != count:
             raise self.error(
                 tag,
-                f'{attribute}="{_shorten(value)}" has {len(words)} numbers instead of {count}.',
+                f'{attribute}="{shorten(value)}" has {len(words)} numbers instead of {count}.',
                 where,
                 f"Give {count} number{'s' * (count > 1)} separated by blanks.",
             )
@@ -220,19 +220,18 @@ class XmlReader:
         return self.numbers(tag, attribute, 1, None if default is None else (default,), where, infinite=infinite)[0]
 
     def _parse_number(self, tag: Tag, attribute: str, word: str, where: str, infinite: bool) -> float:
-        value = float(word) if _NUMBER.fullmatch(word) else math.nan
+        value = float(word) if NUMBER.fullmatch(word) else math.nan
         if infinite and (math.isinf(value) or word.lower().lstrip("+-") in ("inf", "infinity", ".inf")):
             return -math.inf if word.startswith("-") else math.inf
         if not math.isfinite(value):
             comma = "," in word
             remedy = "Use a decimal point, not a comma." if comma else "Write a finite number such as 0.5 or 1e-3."
-            raise self.error(
-                tag, f"'{_shorten(word)}' in {attribute} is not a number.", f"{where}, {attribute}", remedy
-            )
+            raise self.error(tag, f"'{shorten(word)}' in {attribute} is not a number.", f"{where}, {attribute}", remedy)
         return value
 
 
-def _shorten(text: str) -> str:
+def shorten(text: str) -> str:
+    """Return text of a file cut to 40 characters, for a message."""
     return text if len(text) <= 40 else text[:37] + "…"
 
 

@@ -41,7 +41,6 @@ from core.functions.subjects import (
     symbols,
     workspaces,
 )
-from core.mechanism.work_apart import WorkStoppedError, run_in_worker
 from core.model import Model
 
 if TYPE_CHECKING:
@@ -161,6 +160,8 @@ def _python_literal(value: Any) -> str:
 def call_in_worker(process: WorkProcess, id: str, context: Context, **options: Any) -> Result:
     """Call a function as `core.functions.call` does, but in the worker process if its declaration asks for one. Raises
     the same errors, and SimulationError if the process cannot be started or ends unexpectedly."""
+    from core.mechanism.work_apart import WorkStoppedError, run_in_worker
+
     if not find(id).apart:
         return call(id, context, **options)
     fields = {name: getattr(context, name) for name in SENT_FIELDS} | {"p": dict(context.p)}

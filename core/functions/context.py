@@ -36,6 +36,10 @@ def _ignore_result(result: Result) -> None:
     """Ignore a partial result; the default callback."""
 
 
+_latest: list[Mechanism] = []
+"""Machine of the latest model that a context was asked for."""
+
+
 @dataclass(frozen=True)
 class Context:
     """Machine, pose and parameter values with which a function is called, and the callbacks of the call.
@@ -63,10 +67,11 @@ class Context:
 
     @staticmethod
     def of(model: Model, *, parameters: Mapping[str, float] | None = None) -> Context:
-        """Return a context of a model in its home configuration."""
+        """Return a context of a model in its home configuration; one after another of one model share the machine."""
         from core.mechanism import Mechanism
 
-        mech = Mechanism(model)
+        mech = next((each for each in _latest if each.model is model), None) or Mechanism(model)
+        _latest[:] = [mech]
         values = model.values(parameters)
         p = {name: values[name] for name in mech.p_names}
         return Context(model, mech, mech.rest(p) if parameters else mech.rest(), p)

@@ -138,8 +138,9 @@ def _make_in_process(names: Iterable[str]) -> None:
 
 def _relay_output(child: Subprocess) -> None:
     assert child.process.stdout is not None
-    for line in child.process.stdout:
-        print(line.decode("utf-8", "replace").strip(), flush=True)
+    with child.process.stdout as output:
+        for line in output:
+            print(line.decode("utf-8", "replace").strip(), flush=True)
 
 
 def _lower_priority(requested_names: list[str]) -> None:

@@ -25,9 +25,11 @@ class Outcome(IntEnum):
     """The machine proved stiff for an explicit method, which could still continue."""
     WRONG_FRICTION = 9
     """Friction formulas give negative values, or less static than kinetic friction."""
+    STOPPED = 10
+    """The time is reached at which sampled laws are evaluated."""
 
 
-UNSUITABLE, FINE, NOT_FINITE, STEP_UNDERFLOW, DRIFTED, TOO_MANY, PAUSED, SWITCHED, STIFF, WRONG_FRICTION = (
+UNSUITABLE, FINE, NOT_FINITE, STEP_UNDERFLOW, DRIFTED, TOO_MANY, PAUSED, SWITCHED, STIFF, WRONG_FRICTION, STOPPED = (
     x.value for x in Outcome
 )
 """Outcome codes as plain integers for machine code."""

@@ -260,9 +260,10 @@ class BackgroundCompilation:
 
     def _follow_output(self, child: Subprocess, changed: Callable[[], object]) -> None:
         assert child.process.stdout is not None
-        for line in child.process.stdout:
-            self._lines.append(line.decode("utf-8", "replace").strip())
-            changed()
+        with child.process.stdout as output:
+            for line in output:
+                self._lines.append(line.decode("utf-8", "replace").strip())
+                changed()
         child.process.wait()
         changed()
 

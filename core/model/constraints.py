@@ -175,6 +175,10 @@ class Driver(Element):
     column: str = text("Column of the file; empty: the one with the name of the joint or sensor")
     description: str = text("Notes")
 
+    def given_dimension(self, model: Any) -> str:
+        """Return the dimension of the function: of the driven value or its rate."""
+        return _value_dimension((self,), model, None)
+
     def along(self, model: Any, index: int | None) -> str:
         """Return the dimension of the driven value: a sensor (or a component of it), or a coordinate."""
         return (

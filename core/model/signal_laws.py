@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from core.errors import ModelError
 from core.model.fields import Value
-from core.model.formula.differentiation import ZERO
+from core.model.formula.differentiation import ZERO, combine
 from core.model.formula.expression import names_in_formula, parse, substitute
 from core.model.formula.nodes import Name, Node, Number
 from core.model.signal_elements import ControlledJoint, NominalValue, Signal
@@ -59,6 +59,15 @@ class BlockLaw(NamedTuple):
     forces: tuple[tuple[ControlledJoint, str], ...] = ()
 
 
+class SampledSignal(NamedTuple):
+    """Signal that is evaluated at equal time steps, with its states, held outputs and noises by full name."""
+
+    signal: Signal
+    states: tuple[str, ...]
+    outputs: tuple[str, ...]
+    noises: tuple[str, ...]
+
+
 def value_node(value: Value) -> Node:
     """Return a number or formula of the document as a formula."""
     return parse(value) if isinstance(value, str) else Number(float(value))
@@ -73,14 +82,13 @@ class SignalTable:
         self.forces: list[tuple[Signal, ControlledJoint, str]] = []
         self.owner: dict[str, Signal] = {}
         """Signal of each value and state."""
+        self.updates: dict[str, Node] = {}
+        """States of sampled signals, and their formulas at samples."""
+        self.sampled: list[SampledSignal] = []
         for signal in model.signals:
-            if signal.period is not None:
-                raise ModelError(
-                    "Signals are evaluated continuously.",
-                    where=f"signal '{signal.name}', period",
-                    remedy="Leave it empty.",
-                )
             law = signal.info.law(signal, model)
+            if signal.period is not None:
+                law = self._sample(signal, law)
             for suffix, value in law.values.items():
                 self.values[component_name(signal.name, suffix)] = value
                 self.owner[component_name(signal.name, suffix)] = signal
@@ -97,12 +105,87 @@ class SignalTable:
                 yield self.owner[name].name, value
         for name, state in self.states.items():
             yield self.owner[name].name, state.rate
+        for name, node in self.updates.items():
+            yield self.owner[name].name, node
 
     @cached_property
     def used_names(self) -> frozenset[str]:
         """Return the names in all formulas."""
         starts = (state.start for state in self.states.values())
         return frozenset().union(*(names_in_formula(node) for _, node in self.nodes), *map(names_in_formula, starts))
+
+    def _sample(self, signal: Signal, law: BlockLaw) -> BlockLaw:
+        """Return the law with outputs that are held between samples, and states that advance at samples by Euler's
+        rule; register how they change there."""
+        values, states = dict(law.values), {}
+        name = f"{signal.name}."
+        own = tuple(name + suffix for suffix in law.states)
+        for suffix, state in law.states.items():
+            states[suffix] = StateLaw(ZERO, state.start)
+            self.updates[name + suffix] = combine(
+                "x + T*r", x=Name(name + suffix), T=value_node(signal.period or 0.0), r=state.rate
+            )
+        outputs = []
+        for suffix in [suffix for _, suffix in law.forces] or [""]:
+            held = f"{suffix}.held" if suffix else "held"
+            output = values[suffix]
+            if isinstance(output, Recursion):
+                values[f"{suffix}.now"], output = output, Name(f"{name}{suffix}.now")
+            start = output if signal.initial == "steady" else ZERO
+            states[held], values[suffix] = StateLaw(ZERO, start), Name(name + held)
+            self.updates[name + held] = output
+            outputs.append(name + held)
+        noises = []
+        if signal.noise != 0.0:
+            for suffix in [row.component for row in signal.joints] or [""]:
+                noise = f"{suffix}.noise" if suffix else "noise"
+                states[noise] = StateLaw(ZERO, ZERO)
+                noises.append(name + noise)
+        self.sampled.append(SampledSignal(signal, own, tuple(outputs), tuple(noises)))
+        return BlockLaw(values, states, law.forces)
+
+    @cached_property
+    def sampled_order(self) -> tuple[tuple[SampledSignal, ...], ...]:
+        """Return the sampled signals in layers, each of which uses only outputs of earlier ones. Raises ModelError."""
+        by_output = {name: each for each in self.sampled for name in (*each.outputs, *each.states)}
+        depth: dict[str, int] = {}
+
+        def depth_of(each: SampledSignal, path: tuple[str, ...]) -> int:
+            name = each.signal.name
+            if name in path:
+                return 0  # a loop through held outputs: the last sample is used
+            if name not in depth:
+                used = self._sources(each)
+                depth[name] = 1 + max(
+                    (depth_of(by_output[s], (*path, name)) for s in used if by_output[s] is not each), default=-1
+                )
+            return depth[name]
+
+        layers: dict[int, list[SampledSignal]] = {}
+        for each in self.sampled:
+            layers.setdefault(depth_of(each, ()), []).append(each)
+        return tuple(tuple(layers[k]) for k in sorted(layers))
+
+    def _sources(self, each: SampledSignal) -> set[str]:
+        """Return the states at samples of other signals on which the outputs of a sampled signal depend."""
+        waiting: list[Node | Recursion] = [self.updates[name] for name in (*each.outputs, *each.states)]
+        seen: set[str] = set()
+        known = {name for other in self.sampled for name in (*other.outputs, *other.states)}
+        while waiting:
+            for name in direct_names(waiting.pop()) - seen:
+                seen.add(name)
+                if name in self.values:
+                    waiting.append(self.values[name])
+        return seen & known
+
+    def require_continuous(self, result: str) -> None:
+        """Raise ModelError if a signal is sampled. result : name of what sampled signals do not have"""
+        for each in self.sampled:
+            raise ModelError(
+                f"The sampled signal '{each.signal.name}' holds its output between samples, so there is no {result}.",
+                where=f"signal '{each.signal.name}', period",
+                remedy="Leave the period empty for a continuous law.",
+            )
 
     def check(self) -> None:
         """Raise ModelError if two controllers act in the same coordinate, or values depend on themselves without a

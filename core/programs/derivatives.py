@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 
 from core.codegen.flat_code import FlatCode
 from core.codegen.graph_symbols import build_column, scalar_symbols
+from core.mechanics.elements.control_forces import ControlForce
 from core.mechanics.factor import factorise, solve
 from core.mechanics.tree import Runner, inline
 from core.numerics.spatial.scalar import Scalar
 from core.programs.constraint_equations import constraint_bias, speed_jacobian
-from core.programs.dynamics import energy, forward, inverse, mass_matrix
+from core.programs.dynamics import energy, force_state, forward, inverse, mass_matrix
 from core.programs.junctions import junction_forces, states
 from core.programs.kinematics import coordinate_rates
 from core.programs.machine_symbols import MachineSymbols
@@ -271,9 +272,19 @@ def slopes(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline
     return ca.vertsplit(ca.vec(ca.densify(ca.jacobian(moving, by))))
 
 
+def control_power(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return the power of all controllers, W."""
+    s = force_state(context, inputs)
+    power = ca.SX(0.0)
+    for element in context.elements.forces:
+        if isinstance(element, ControlForce):
+            power += s.signal(element.value) * element.part.value_and_rate(s)[1]
+    return [power]
+
+
 def lost_power(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Return the power W that dampers and force elements dissipate, without dry friction: v · h (the power of joint
-    forces at zero acceleration) minus the rate of energy dE/dt that results."""
+    """Return the power W that dampers and force elements dissipate, without dry friction and controllers: v · h (the
+    power of joint forces at zero acceleration) minus the rate of energy dE/dt that results."""
     own = list((inputs.get("x") or [])[: context.nx])
     x_rate = states(context, {**inputs, "x": [*own, *[0.0] * context.nx]}, "") if own else []
     seen = {**inputs, "x": [*own, *x_rate]} if own else inputs
@@ -282,4 +293,4 @@ def lost_power(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = in
     time = list(inputs.get("t") or ())[:1]
     moved = ca.vertcat(coordinate_rates(context, inputs), build_column(x_rate), build_column([1.0] * len(time)))
     change = ca.jtimes(ca.SX(whole), build_column([*inputs["q"], *own, *time]), moved)
-    return [ca.dot(build_column(list(inputs["v"])), h) - change]
+    return [ca.dot(build_column(list(inputs["v"])), h) - change + control_power(context, seen, "")[0]]

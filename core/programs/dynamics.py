@@ -194,6 +194,12 @@ def signal_values(context: MachineSymbols, inputs: Inputs, _: str, run: Runner =
     return [s.signal(name) for name in context.elements.signal_values]
 
 
+def signal_updates(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return the states of sampled signals after a sample."""
+    s = force_state(context, inputs, run)
+    return [s.value(update) for update in context.elements.signal_updates.values()]
+
+
 def friction_levels(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the kinetic and static friction levels, forward and backward, of every brake and clutch, concatenated."""
     s = force_state(context, inputs, run)

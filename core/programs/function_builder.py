@@ -143,6 +143,7 @@ FUNCTIONS: dict[str, FunctionEntry] = {
     "gravity": FunctionEntry("q", _speeds_shape, _of("dynamics.gravity")),
     "energy": FunctionEntry("qv", lambda *_: (2,), _of("dynamics.energy"), loaded=True),
     "lost_power": FunctionEntry("qvxt", lambda *_: (1,), _of("derivatives.lost_power"), whole=True),
+    "control_power": FunctionEntry("qvxt", lambda *_: (1,), _of("derivatives.control_power"), whole=True),
     "coriolis": FunctionEntry("qv", lambda c, _: (c.tree.nv, c.tree.nv), _of("coriolis.coriolis"), whole=True),
     "momentum": FunctionEntry("qv", lambda *_: (6,), _of("dynamics.momentum_of")),
     "momentum_about": FunctionEntry("qvo", lambda *_: (6,), _of("coriolis.momentum_about"), checked=True, whole=True),
@@ -158,6 +159,9 @@ FUNCTIONS: dict[str, FunctionEntry] = {
     ),
     # force elements and their states
     "forces": FunctionEntry("qvxt", lambda c, _: (c.observed,), _of("dynamics.observed")),
+    "signal_updates": FunctionEntry(
+        "qvxt", lambda c, _: (len(c.elements.signal_updates),), _of("dynamics.signal_updates"), whole=True
+    ),
     "signal_values": FunctionEntry(
         "qvxt", lambda c, _: (len(c.elements.signal_values),), _of("dynamics.signal_values"), whole=True
     ),

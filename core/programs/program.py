@@ -170,20 +170,20 @@ class Program:
 
     def is_ready(self, names: Iterable[str] | None = None) -> bool:
         """Return True when the given functions (default: all used so far) run as machine code."""
-        return all(map(self._is_compiled, names or list(self._codes)))
+        return all(map(self._is_compiled, list(names or self._codes)))
 
     def _is_compiled(self, name: str) -> bool:
         return name in self._waiting and self._waiting[name].is_set() and name not in self.failures
 
     def wait(self, names: Iterable[str] | None = None, timeout: float | None = None) -> None:
         """Compile the given functions now, or wait for the thread that is compiling them."""
-        for name in names or list(self._codes):
+        for name in list(names or self._codes):
             self._compile(name, even_if_unused=True)
             self._waiting[name].wait(timeout)
 
     def optimise(self, names: Iterable[str] | None = None) -> None:
         """Optimise the machine code of the given functions (default: all used so far) now, after `wait`."""
-        for name in names or list(self._codes):
+        for name in list(names or self._codes):
             self._codes[name].optimise()
 
 

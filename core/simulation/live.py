@@ -94,7 +94,8 @@ class SliceIntegrator:
         if kept is None:
             job.restart(y, start)
             free = start + self._duration, self._chosen.step or self._duration
-            job.state.end, job.state.limit = free if u is None else (start + h, h)
+            end, job.state.limit = free if u is None else (start + h, h)
+            job.set_end(end)
         if u is not None:
             job.equations.u[:] = u
         state, done = job.state, 0 if kept is None else 1
@@ -124,7 +125,7 @@ class SliceIntegrator:
     def _can_continue(self, y: Array, start: float, h: float) -> bool:
         """Return True if the state was not changed since the previous slice, so that the integrator may continue."""
         last = self._last
-        if last is None or last.time[-1] != start or start + h > self._job.state.end:
+        if last is None or last.time[-1] != start or start + h > self._job.end:
             return False
         return np.array_equal(np.concatenate([last.q[-1], last.v[-1], last.x[-1]]), y)
 

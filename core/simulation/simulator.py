@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,7 +18,7 @@ from core.constraints.joint_rows import first_invalid_friction_error
 from core.constraints.redundant_drivers import has_redundant_drivers
 from core.constraints.row_forces import self_locking_factor
 from core.errors import SimulationError
-from core.machine_code.outcome import FINE, NOT_FINITE, PAUSED, STIFF
+from core.machine_code.outcome import FINE, NOT_FINITE, PAUSED, STIFF, STOPPED
 from core.machine_code.records import array_address
 from core.mechanism import Mechanism
 from core.model import Model
@@ -36,10 +37,17 @@ from core.simulation.run.driver_jumps import check_driver_jumps
 from core.simulation.run.early_ends import EndedRun, contradiction_error_at, early_end_error
 from core.simulation.run.initial_state import start_state
 from core.simulation.run.kept_runs import KeptRuns, RunMemory, hashable
+from core.simulation.run.python_laws import DEFAULT_PERIOD, Law, prepare_laws
 from core.simulation.run.run import CANCELLED, GrowingRun, Run, Statistics, select_samples
-from core.simulation.run.run_notes import find_exceeded_limits, find_switch_notes
+from core.simulation.run.run_notes import (
+    find_exceeded_limits,
+    find_long_delays,
+    find_saturated_controllers,
+    find_switch_notes,
+)
+from core.simulation.run.sampled_laws import SampledLaws
 from core.simulation.run.settings import AUTOMATIC_FACTORS, Array, Settings, Values, check_settings
-from core.simulation.stepping import advance_adaptive, advance_fixed
+from core.simulation.stepping import advance_adaptive, advance_fixed, resume_entry
 
 PIECE = 0.05
 """Seconds of computation between checks for progress and cancellation."""
@@ -96,6 +104,10 @@ def simulate(
     closing: float | None = None,
     factorisation: str = AUTOMATIC_FACTORS,
     watch: Callable[[Run], None] | None = None,
+    control: Law | None = None,
+    controllers: Mapping[str, Law] | None = None,
+    period: float = DEFAULT_PERIOD,
+    delay: float = 0.0,
 ) -> Run:
     """Simulate the motion of a machine.
 
@@ -124,13 +136,20 @@ def simulate(
     pivoting, which "automatic" takes) finds redundant rows at every pose; "Cholesky" takes G M⁻¹ Gᵀ for positive
     definite, is a little quicker, and ends the run where constraints depend on each other.
 
+    control, controllers : functions law(t, y, state) that return joint forces at samples, every `period` (s), applied
+    after `delay` (s) and held; `controllers` by the names of controllers of kind "script", or of ones that are added
+    for this run and act on all speeds. y.q, y.v, y.sensor[name], y.signal[name], y.reference; state: a dict of the run
+
     Raises SimulationError when the motion cannot go on; its `run` holds everything until then, as does that of a
     KeyboardInterrupt (Ctrl+C).
     """
     began = time.perf_counter()
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
+    laws: Mapping[str, Law] = {}
+    if control is not None or controllers:
+        mech, laws = prepare_laws(mech, control, controllers, period, delay)
     options = (method, step, rtol, atol, output, start, parameters, torque, max_steps, closing, factorisation)
-    job, key = _begin_job(mech, duration, options, (q0, v0, x0), closed_forms, keep=mech is model)
+    job, key = _begin_job(mech, duration, options, (q0, v0, x0), closed_forms, mech is model, laws)
     job.prepared = time.perf_counter() - began
     mech, chosen, recorder = job.mech, job.chosen, None
     if file is not None:
@@ -156,11 +175,12 @@ def _begin_job(
     begin: tuple[Values, Values, Values],
     closed_forms: bool | None,
     keep: bool,
+    laws: Mapping[str, Law],
 ) -> tuple[SimulationJob, Any]:
     """Return the job of a run that has not begun, and the key under which it may be kept; None: it may not.
 
     options: as `check_settings` takes them after the duration; begin: q0, v0, x0; keep: whether the machine outlives
-    the run
+    the run; laws: functions by the names of controllers
     """
     *others, start, parameters, torque, max_steps, closing, factorisation = options
     p, start_key, key = mech.parameter_values(parameters), None, None
@@ -180,8 +200,8 @@ def _begin_job(
     y = start_state(machine, *begin[:2], p, start, begin[2])
     check_driver_jumps(machine, chosen)
     key = key if keep and machine is mech else None
-    job = SimulationJob(machine, chosen, y, torque, closed_forms, keep=key is not None)
-    job.start_key, job.start_state = start_key, y
+    job = SimulationJob(machine, chosen, y, torque, closed_forms, keep=key is not None, laws=laws)
+    job.start_key = start_key
     return job, key
 
 
@@ -205,7 +225,7 @@ UNKNOWN = Statistics()
 NUMBER = 8
 """Size of a number in bytes."""
 KEPT = (
-    *("time", "end", "longest", "shortest", "limit"),
+    *("time", "resumed", "longest", "shortest", "limit"),
     *("accepted", "rejected", "calls", "sample", "budget", "most"),
 )
 """State variables of a run that are kept when its method changes."""
@@ -222,8 +242,10 @@ class SimulationJob:
         torque: Torque,
         closed_forms: bool | None = None,
         keep: bool = False,
+        laws: Mapping[str, Law] | None = None,
     ) -> None:
-        """Set up the run; keep: whether its memory may serve further runs."""
+        """Set up the run; keep: whether its memory may serve further runs; laws: functions by the names of
+        controllers."""
         self.mech, self.chosen = mech, settings
         self._torque, self._closed_forms = torque, closed_forms
         self.memory: RunMemory | None = None
@@ -231,7 +253,17 @@ class SimulationJob:
         self.start_state = y
         """Key of the initial state, and the initial state."""
         self._note_damping()
-        self._set_up(settings, y, keep)
+        self.p = settings.values_of(mech.p_names)
+        has_sampled = bool(mech.compiled.elements.model.signal_table.sampled)
+        self.sampled = SampledLaws(mech, self.p, settings.start, laws) if has_sampled else None
+        """Signals that are evaluated at equal time steps; None if there are none."""
+        self.law_error: SimulationError | None = None
+        """Error of such a signal, which ends the run."""
+        if self.sampled is not None:
+            self.notes += self.sampled.notes
+            self.start_state = y = y.copy()
+            self.sampled.apply(settings.start, *np.split(y, [mech.nq, mech.nq + mech.nv]))
+        self._set_up(settings, y, keep and self.sampled is None)
         self._begin_counting()
         ends = list(accumulate((0, 1, mech.nq, mech.nv, mech.nx, mech.nv, mech.nv)))
         self._columns: list[Any] = [(slice(None), slice(*each)) for each in pairwise((*ends, None))]
@@ -307,13 +339,14 @@ class SimulationJob:
         self.equations = CompiledEquations(
             mech, self._torque, self.p, y, self._closed_forms, rule.implicit, rule.adaptive
         )
-        self._switches = find_switch_notes(mech, self._torque, settings)
+        self._switches = (*find_switch_notes(mech, self._torque, settings), *find_long_delays(mech, settings))
         self.notes = tuple(dict.fromkeys((*self.notes, *self.equations.notes, *self._switches)))
         prepared = allocate_run(self.equations, settings, y)
         if keep:
             self.memory = RunMemory(mech, prepared, self.p, y)
         begin_contact_states(prepared)
         self._use(prepared)
+        self.set_end(self.state.end)
         self._allocate_samples(min(FIRST_PIECE, len(self.state.times)))
         self._first = self.state.words.copy()
 
@@ -323,6 +356,31 @@ class SimulationJob:
         adaptive = self.chosen.integration_method.adaptive
         self._advance = (advance_adaptive if adaptive else advance_fixed).call
         self._times_at, self._forces_at = array_address(self.state.times), array_address(self.equations.u)
+
+    def set_end(self, end: float) -> None:
+        """Set the time at which the run ends; it stops before where sampled laws are due."""
+        self.end = end
+        stop = math.inf if self.sampled is None else self.sampled.next_time
+        self.state.stops, self.state.end = int(stop <= end), min(stop, end)
+
+    def _evaluate_sampled_laws(self) -> None:
+        """Evaluate the sampled laws that are due at the state under way, and go on to the next time."""
+        assert self.sampled is not None
+        state, nq, nv = self.state, self.mech.nq, self.mech.nv
+        q, v, x = np.split(state.y, [nq, nq + nv])
+        self.sampled.apply(state.time, q, v, x)
+        resume_entry.call(state.place, state.time, 0, 0)
+        if self.equations.contact_rows is not None:
+            self._begin_contacts()
+        self.set_end(self.end)
+
+    def _begin_contacts(self) -> None:
+        """Determine the contact states from the state under way."""
+        from core.simulation.events.contact_changes import BEGINS
+        from core.simulation.events.contact_steps import begin_entry
+
+        self.state.pending = BEGINS
+        begin_entry(self.state.place)
 
     def _allocate_samples(self, count: int) -> None:
         """Allocate memory for the samples of a piece."""
@@ -338,11 +396,10 @@ class SimulationJob:
         self.state.events[:] = 0.0
         self.equations.free_mode_variables()
         if self.equations.contact_rows is not None:
-            from core.simulation.events.contact_changes import BEGINS
-            from core.simulation.events.contact_steps import begin_entry
-
-            self.state.pending = BEGINS
-            begin_entry(self.state.place)
+            self._begin_contacts()
+        if self.sampled is not None:
+            self.sampled.restart(time)
+            self._evaluate_sampled_laws()
 
     def _handle_stiffness(self) -> None:
         """React to a machine that proved stiff: switch to the stiff method if the settings allow it, and add a note."""
@@ -387,7 +444,7 @@ class SimulationJob:
             done = self.state.sample
             if self.watched:
                 piece, error = self.keep_agreeing_samples(piece)
-            error = self.append_piece(piece) or error or self.wrong_friction_error(piece)
+            error = self.append_piece(piece) or self.law_error or error or self.wrong_friction_error(piece)
             if recorder is not None:
                 recorder.append(piece)
             self._note_jamming(piece)
@@ -460,6 +517,16 @@ class SimulationJob:
         began, used = time.perf_counter(), time.thread_time()
         state, system = self.state, self.equations.system
         happened = self._advance(state.place, self._room_at, count)
+        while happened == STOPPED:
+            try:
+                self._evaluate_sampled_laws()
+            except SimulationError as error:
+                self.law_error, happened = error, PAUSED
+                break
+            state.made = state.sample - first
+            at = self._room_at + NUMBER * state.made * len(state.y)
+            happened = self._advance(state.place, at, count - state.made) if state.made < count else FINE
+        state.made = 0
         made, bad = state.sample - first, 0
         self._dependent = system.dependent == 1
         if self.begun.log is None:
@@ -514,7 +581,7 @@ class SimulationJob:
         state = self.state
         steps = state.accepted
         assert self.grown is not None
-        beyond = find_exceeded_limits(self.grown.run)
+        beyond = (*find_exceeded_limits(self.grown.run), *find_saturated_controllers(self.grown.run))
         statistics = Statistics(
             steps,
             state.rejected,

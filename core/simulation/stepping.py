@@ -16,7 +16,7 @@ import numpy as np
 
 from core.machine_code.entry import entry
 from core.machine_code.language import address_of, call_entry, native, scratch, view_rows
-from core.machine_code.outcome import FINE, NOT_FINITE, PAUSED, STIFF, TOO_MANY
+from core.machine_code.outcome import FINE, NOT_FINITE, PAUSED, STIFF, STOPPED, TOO_MANY
 from core.simulation.equations.event_indicators import set_modes
 from core.simulation.equations.system import copy_array
 from core.simulation.methods.step_state import STIFF_EVIDENCE, compute_derivative, load_state, project
@@ -57,11 +57,13 @@ def take_fixed_step(state: int, t: float, h: float) -> Any:
 
 @native
 def step_to_sample(state: int, sample: int) -> Any:
-    """Take equal steps from one sample to the next, none longer than the limit."""
+    """Take equal steps from one sample to the next, or to the time of sampled laws, none longer than the limit."""
     w = load_state(state)
-    begin, end = w.times[sample - 1], w.times[sample]
-    parts = max(1, int(np.ceil((end - begin) / w.limit - 1e-9)))
-    h = (end - begin) / parts
+    begin, end = max(w.times[sample - 1], w.resumed), w.times[sample]
+    if w.stops == 1 and is_at_stop(state, end):
+        end = w.end
+    parts = max(1, int(np.ceil((end - begin) / w.limit - 1e-9))) if end > begin else 0
+    h = (end - begin) / max(parts, 1)
     nothing = w.failed[:0]
     while w.part < parts:
         t = begin + w.part * h
@@ -96,6 +98,9 @@ def step_to_sample(state: int, sample: int) -> Any:
         record_step_length(state, h)
     w.time = end
     w.part = 0
+    if w.stops == 1 and end >= w.end:
+        w.resumed = end
+        return STOPPED
     return FINE
 
 
@@ -164,8 +169,10 @@ def advance_adaptive(state: int, samples: int, rows: int) -> int:
     while row < rows:
         sample = w.sample
         t, reach, time = w.time, w.reach, w.times[sample]
-        if sample == 0 or (w.between == 1 and time <= reach):
-            if sample == 0:
+        at_begin = sample == 0 or (w.between == 0 and time <= t)
+        is_inside = w.between == 1 and time <= reach and not (w.stops == 1 and is_at_stop(state, time))
+        if at_begin or is_inside:
+            if at_begin:
                 copy_array(w.y, out[row])
             elif time == reach:
                 copy_array(w.new, out[row])
@@ -177,8 +184,8 @@ def advance_adaptive(state: int, samples: int, rows: int) -> int:
             if w.keep_of != 0:
                 call_entry(w.keep_of, state, time, address_of(out[row]), 0)
                 free_modes(state)
-            elif w.sliding > 0 and row < len(w.slid):
-                compute_derivative(state, time, out[row], w.slid[row])
+            elif w.sliding > 0 and w.made + row < len(w.slid):
+                compute_derivative(state, time, out[row], w.slid[w.made + row])
                 free_modes(state)
             row += 1
             w.sample += 1
@@ -192,6 +199,9 @@ def advance_adaptive(state: int, samples: int, rows: int) -> int:
             w.fresh, w.jumped = 1 if known else 0, 0
             if w.fresh == 1:  # the last stage is the first of the next step
                 copy_array(w.k[w.stages - 1], w.k[0])
+            if w.stops == 1 and w.time >= w.end:
+                return STOPPED
+            continue
         happened = take_step(state)
         if happened != FINE:
             return happened
@@ -240,6 +250,22 @@ def is_limited_by_stability(state: int) -> Any:
     """Return true if stability limits the step size so strongly that very many steps remain."""
     w = load_state(state)
     return w.stiff_steps >= STIFF_EVIDENCE and w.end - w.time > MANY_STEPS * w.taken
+
+
+@native
+def is_at_stop(state: int, t: float) -> Any:
+    """Return true if a time is not before that of sampled laws, but for rounding."""
+    w = load_state(state)
+    return t >= w.end - 1e-13 * max(abs(w.end), 1.0)
+
+
+@entry
+def resume_entry(state: int, t: float, first: int, second: int) -> int:
+    """Start again from a state that sampled laws have changed."""
+    w = load_state(state)
+    copy_array(w.y, w.new)
+    reset_history(state)
+    return FINE
 
 
 @native

@@ -15,6 +15,7 @@ from core.analysis.manipulability import (
     singular_values,
     velocity_dimensions,
 )
+from core.constraints.cut_coordinates import cut_joint_motion
 from core.errors import ModelError
 from core.files import load
 from core.functions.catalogue import call
@@ -24,6 +25,7 @@ from core.mechanism import Mechanism
 from core.model import DHChain, DHRow, Driver, Limit, Model
 from resources import EXAMPLES
 from tests.constraints.mobility import overconstrained as machines
+from tests.mechanism import test_joints_that_close_loops as joints_that_close_loops
 
 HALF = math.pi / 2
 CONSTRAINED = sorted(
@@ -230,3 +232,29 @@ def test_other_actuators_can_be_named():
     )
     assert rocker["rocker_pin"] * ratio == pytest.approx(crank["crank_pin"], rel=1e-9)
     assert (rocker["crank_pin"], crank["rocker_pin"]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("cut", ["C", "D"])
+def test_actuators_may_be_joints_that_close_loops(cut):
+    """Any one joint holds and moves a four-bar with the same power, wherever its loop is cut."""
+    model = joints_that_close_loops.model(joints_that_close_loops.FOUR_BAR, cut)
+    context, moving = Context.of(model), {"A": 1.3}
+    powers = []
+    for name in "ABCD":
+        given = {"speeds": moving, "accelerations": {"A": 0.4}, "actuators": name}
+        (row,) = [row for row in call("inverse_dynamics", context, **given).rows if row[0] == name]
+        _, speed, _, force = row
+        powers.append(force.value * speed.value)
+        held = {row[0]: row[1].value for row in call("gravity", context, actuators=name).rows}
+        assert [joint for joint, force in held.items() if force] in ([name], [])
+    np.testing.assert_allclose(powers, powers[0], rtol=1e-7)
+    assert abs(powers[0]) > 0.01
+    radii = {}
+    for name in ("A", cut):
+        found = call("manipulability", context, frame="coupler", actuators=name)
+        columns = call("jacobian", context, frame="coupler", actuators=name)
+        assert tables_in_result(columns)
+        radii[name] = max(found.ellipsoids[0].radii)
+    speeds = context.mech.speeds(context.q, {"A": 1.0})
+    ratio = cut_joint_motion(context.mech.compiled, cut, context.q, speeds, 0.0 * speeds).v[0]
+    assert radii["A"] == pytest.approx(radii[cut] * abs(ratio), rel=1e-9)

@@ -114,14 +114,14 @@ def test_slopes_of_both_kinds_of_segments_are_those_of_their_runs():
         if k:
             problem.bases[k] = mech.rest()
         z = 0.2 * rng.normal(size=len(segment.free))
-        exact = problem.passed(k, p, z, None)
+        exact = problem.simulate_with_derivatives(k, p, z, None)
         assert not problem.differences
         h = 1e-5
         for j in range(1 + len(z)):
             moved = [np.concatenate([p, z]) for _ in range(2)]
             moved[0][j] += h
             moved[1][j] -= h
-            ahead, behind = (problem.passed(k, each[:1], each[1:], exact.pose) for each in moved)
+            ahead, behind = (problem.simulate_with_derivatives(k, each[:1], each[1:], exact.pose) for each in moved)
             values = -(ahead.residuals - behind.residuals) / (2.0 * h)
             np.testing.assert_allclose(exact.slopes[:, :, j], values, atol=2e-7)
             states = (ahead.state - behind.state) / (2.0 * h)

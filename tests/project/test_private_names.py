@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[2]
 FILES = sorted(path for room in ("core", "viz", "app") for path in (ROOT / room).rglob("*.py"))
 OF_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
 """Public members of named tuples, in spite of their underscore."""
+BY_STRING = {"getattr", "setattr", "hasattr", "delattr"}
 FOREIGN = {
     "core/apart/serving.py": {"_exit"},
     "core/files/xacro/library.py": {"_global_symbols"},
@@ -32,6 +33,21 @@ def reaches(tree):
     return {node.attr for node in used} - own
 
 
+def named(tree):
+    """Private names that a file imports, and private attributes of other objects that it names in a string."""
+    nodes, found = list(ast.walk(tree)), set()
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom) and getattr(node, "level", 0) == 0:
+            paths = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
+            found |= {part for path in paths for part in path.split(".") if private(part)}
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BY_STRING:
+            subject, name = [*node.args, None, None][:2]
+            own = isinstance(subject, ast.Name) and subject.id in ("self", "cls")
+            if isinstance(name, ast.Constant) and isinstance(name.value, str) and private(name.value) and not own:
+                found.add(name.value)
+    return found
+
+
 def of_self(node):
     """Whether an attribute is one of the object, its class or its base."""
     value = node.value
@@ -41,7 +57,7 @@ def of_self(node):
 
 
 def test_nobody_reaches_into_others():
-    found = {path.relative_to(ROOT).as_posix(): reaches(parsed(path)) for path in FILES}
+    found = {path.relative_to(ROOT).as_posix(): reaches(parsed(path)) | named(parsed(path)) for path in FILES}
     reaching = {name: names for name, names in found.items() if names}
     assert reaching == FOREIGN, "Make it public, or ask its owner for it"
 
@@ -51,3 +67,14 @@ def test_a_reach_is_seen_and_an_own_name_is_none():
     own = "class A:\n    def __init__(self):\n        self._x = 1\n    def same(self, other):\n        return other._x"
     assert reaches(ast.parse(own)) == set()
     assert reaches(ast.parse("value._replace(x=super()._y)")) == set()
+
+
+def test_private_names_in_imports_and_strings_are_seen():
+    for text, name in (
+        ("from numpy._core import multiarray", "_core"),
+        ("import casadi._casadi", "_casadi"),
+        ("from typing import _GenericAlias", "_GenericAlias"),
+        ("def f(x):\n    return getattr(x, '_value', 0)", "_value"),
+    ):
+        assert named(ast.parse(text)) == {name}
+    assert named(ast.parse("from __future__ import annotations\ngetattr(self, '_own')\nhasattr(x, '_fields')")) == set()

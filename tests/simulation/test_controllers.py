@@ -132,3 +132,180 @@ def test_wrong_signals_are_refused():
         rotor(
             ks.Signal(name="a", kind="transfer_function", numerator=(1.0, 0.0, 0.0), denominator=(1.0, 1.0))
         ).validate()
+
+
+SAMPLED = {"kp": 20.0, "kd": 1.5}
+
+
+def sampled_by_hand(T, kp, kd, delay, duration, r=0.5):
+    """Exact motion of the rotor under a sampled PD law, whose torque is held: (times, angle, torque) at samples."""
+    from collections import deque
+
+    q = v = tau = 0.0
+    waiting, t, k, rows = deque(), 0.0, 0, []
+    while True:
+        if abs(t - k * T) < 1e-12:
+            waiting.append((t + delay, kp * (r - q) - kd * v))
+            k += 1
+        while waiting and waiting[0][0] <= t + 1e-12:
+            tau = waiting.popleft()[1]
+        rows.append((t, q, tau))
+        if t >= duration - 1e-12:
+            return np.array(rows).T
+        h = min([k * T, *(each[0] for each in waiting)]) - t
+        q, v = q + h * v + 0.5 * h * h * tau / J, v + h * tau / J
+        t += h
+
+
+@pytest.mark.parametrize(("method", "delay"), [("rk54", 0.0), ("rk54", 0.03), ("rk4", 0.012), ("radau", 0.012)])
+def test_sampled_torque_is_held(method, delay):
+    """Between samples the torque is constant, so that the motion is made of parabolas."""
+    T = 0.02
+    law = controller("pd", {"reference": 0.5}, period=T, delay=delay, **SAMPLED)
+    run = ks.simulate(rotor(law), 0.5, method=method, output=0.005, rtol=1e-8, atol=1e-10)
+    times, angle, torque = sampled_by_hand(T, 20.0, 1.5, delay, 0.5)
+    at = np.searchsorted(run.time, times - 1e-9)
+    same = np.abs(run.time[np.minimum(at, len(run.time) - 1)] - times) < 1e-9
+    assert same.sum() > 20
+    assert np.allclose(run["axis.q"][at[same]], angle[same], atol=1e-10)
+    assert np.allclose(run["c.axis.tau"][at[same]], torque[same], atol=1e-9)
+
+
+def test_sampled_pid_is_the_difference_equation():
+    """Its integral advances by ki T e (forward Euler), as SciPy's discrete transfer function does."""
+    from scipy.signal import dlsim
+
+    T, ki = 0.1, 3.0
+    total = ks.Signal(name="total", kind="pid_block", input="sin(2*t)", kp=2.0, ki=ki, period=T)
+    run = ks.simulate(rotor(total), 2.0, output=T)
+    error = np.sin(2.0 * run.time)
+    _, expected = dlsim(([2.0, ki * T - 2.0], [1.0, -1.0], T), error)  # 2 + ki T/(z - 1)
+    assert np.allclose(run["total"], expected[:, 0], atol=1e-9)
+
+
+def test_noise_is_seeded_and_a_quantised_coordinate_is_a_multiple():
+    law = controller("pd", {"reference": 0.5}, period=0.01, noise=0.1, resolution=0.05, seed=3, **SAMPLED)
+    one, again = (ks.simulate(rotor(law), 0.3, output=0.01) for _ in range(2))
+    other = ks.simulate(rotor(replace(law, seed=4)), 0.3, output=0.01)
+    assert np.array_equal(one.q, again.q)
+    assert not np.array_equal(one.q, other.q)
+    steps = (one["c.axis.reference"] - one["c.axis.error"]) / 0.05
+    assert np.allclose(steps, np.round(steps), atol=1e-9)
+    assert np.std(one["c.axis.noise"]) == pytest.approx(0.1, rel=0.5)
+
+
+def test_a_python_law_is_the_sampled_kind():
+    """The same law as a function gives the same run as the kind, step by step."""
+    kind = controller("pd", {"reference": 0.5}, period=0.02, **SAMPLED)
+
+    def law(t, y, state):
+        state["calls"] = state.get("calls", 0) + 1
+        assert state["calls"] == round(t / 0.02) + 1
+        return {"axis": 20.0 * (0.5 - y.q[0]) - 1.5 * y.v[0]}
+
+    one = ks.simulate(rotor(kind), 0.5, output=0.01)
+    other = ks.simulate(rotor(), 0.5, output=0.01, control=law, period=0.02)
+    assert np.allclose(one.q, other.q, atol=1e-12)
+    script = controller("script", {"reference": 0.5}, period=0.02)
+    named = ks.simulate(
+        rotor(script), 0.5, output=0.01, controllers={"c": lambda t, y, s: 20 * (y.reference - y.q) - 1.5 * y.v}
+    )
+    assert np.allclose(one.q, named.q, atol=1e-12)
+    alone = ks.simulate(rotor(script), 0.1)
+    assert np.all(alone.q == 0.0)
+    assert any("No function was given" in note for note in alone.statistics.notes)
+
+
+@pytest.mark.parametrize(
+    ("law", "words"),
+    [
+        (lambda t, y, s: [1.0, 2.0], "returned list of shape \\(2,\\) at t = 0 s, not 1 numbers"),
+        (lambda t, y, s: None, "returned nothing"),
+        (lambda t, y, s: {"elbow": 1.0}, "a force for 'elbow', in which it does not act"),
+        (lambda t, y, s: np.nan if t > 0.05 else 0.0, "returned nan for 'axis' at t = 0.051 s"),
+        (lambda t, y, s: 1.0 / (t - t), r"ZeroDivisionError: .* \(.*test_controllers.py, line \d+\)"),
+        (lambda t: 0.0, "does not take three arguments"),
+    ],
+)
+def test_wrong_laws_are_messages(law, words):
+    with pytest.raises(ks.SimulationError, match=words):
+        ks.simulate(rotor(), 0.1, control=law)
+
+
+def test_a_law_that_never_returns_is_stopped(monkeypatch):
+    from core.simulation.run import python_laws
+
+    def law(t, y, state):
+        while t > 0.05:
+            pass
+        return 0.0
+
+    monkeypatch.setattr(python_laws, "LONGEST_CALL", 0.2)
+    with pytest.raises(ks.SimulationError, match="did not return within 0.2 s at t = 0.051 s") as raised:
+        ks.simulate(rotor(), 0.1, output=0.01, control=law)
+    assert raised.value.run.time[-1] == pytest.approx(0.05)  # what was computed stays
+
+
+def test_the_energy_balance_counts_controllers_and_saturation_is_noted():
+    pd = controller("pd", {"reference": 1.0, "limit": 0.8}, kp=4.0, kd=0.2)
+    run = ks.simulate(rotor(pd), 2.0, output=0.01, rtol=1e-9, atol=1e-11)
+    kinetic = 0.5 * J * run["axis.v"] ** 2
+    assert np.allclose(run["energy.controllers"], kinetic, atol=1e-6)  # nothing else acts about the vertical axis
+    assert np.ptp(run["energy.balance"]) < 1e-6
+    assert any("'c' in 'axis' was limited" in note and "first at t = 0 s" in note for note in run.statistics.notes)
+
+
+def test_names_follow_a_renaming():
+    from core.model.edits import edits
+
+    rows = {"force": "c.z - ref.axis.q*gravity.axis + M[1,1]*lag", "reference": "axis.v"}
+    law = controller("formulas", rows, states=(ks.OwnState(name="z", rate="ref.axis.q - axis"),))
+    model = rotor(law, ks.Signal(name="lag", kind="first_order", input="axis + c.axis.error"))
+    new = edits.rename(edits.rename(model, "joints", "axis", "hinge"), "signals", "c", "law")
+    row = new.signals[0].joints[0]
+    assert row.joint == "hinge"
+    assert row.force == "law.z - ref.hinge.q*gravity.hinge + M[1,1]*lag"
+    assert new.signals[1].input == "hinge + law.hinge.error"
+    new.validate()
+
+
+def test_a_closed_loop_is_linear_in_its_states():
+    """The linearised PID loop has the characteristic polynomial J s³ + kd s² + kp s + ki."""
+    kp, ki, kd = 4.0, 6.0, 1.0
+    from core.control.linearise import linearise
+
+    poles = np.linalg.eigvals(linearise(rotor(controller("pid", kp=kp, ki=ki, kd=kd)), inputs=()).A)
+    assert np.allclose(np.sort_complex(poles), np.sort_complex(np.roots([J, kd, kp, ki])), atol=1e-8)
+
+
+def test_a_payload_that_computed_torque_does_not_know_makes_it_sag():
+    """At rest M̂ kp e = τ_g − τ̂_g, for a mass m at the end of a massless arm of length r."""
+    r, m, assumed, kp = 0.5, 3.0, 2.0, 100.0
+    body = ks.Body(name="arm", mass="m", center_of_mass=(r, 0.0, 0.0), inertia=ks.Inertia(ixx=1e-9, iyy=1e-9, izz=1e-9))
+    joint = ks.Joint(name="axis", kind="revolute", parent="world", child="arm", axis=(0.0, 1.0, 0.0))
+    law = controller("computed_torque", kp=kp, kd=20.0, nominal=(ks.NominalValue(parameter="m", value=assumed),))
+    model = ks.Model(parameters=(ks.Parameter(name="m", value=m),), bodies=(body,), joints=(joint,), signals=(law,))
+    run = ks.simulate(model, 5.0, output=0.5, rtol=1e-10, atol=1e-12)
+    error = run["c.axis.error"][-1]
+    sag = (m - assumed) * 9.81 * r * np.cos(error) / (assumed * r * r * kp)
+    assert abs(error) == pytest.approx(sag, rel=1e-6)
+
+
+def test_what_sampled_laws_do_not_have_is_said(tmp_path):
+    from core.c_code.generate import generate_c
+    from core.control.linearise import linearise
+
+    model = rotor(controller("pd", period=0.01, kp=1.0))
+    for make in (lambda: linearise(model), lambda: generate_c(model, tmp_path)):
+        with pytest.raises(ModelError, match="The sampled signal 'c' holds its output between samples"):
+            make()
+
+
+def test_c_code_runs_the_controller(tmp_path):
+    """The exported step is tested against the run by the generator itself, where there is a compiler."""
+    from core.c_code.generate import generate_c
+
+    law = controller("pid", {"reference": "0.5*sin(t)", "limit": 3.0}, kp=20.0, ki=2.0, kd=1.5)
+    made = generate_c(rotor(law), tmp_path / "c")
+    assert (tmp_path / "c").is_dir()
+    assert made is not None

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,6 +26,8 @@ QUALITY = "18"
 """Constant rate factor of H.264: visually lossless for drawings."""
 BIT_RATE = 12_000_000
 """Bit rate of MPEG-4, used if H.264 is not available, bit/s."""
+MOST_WAITING = 4
+"""Largest number of frames that wait for their encoder."""
 GIF_TICKS = 100
 """Time resolution of GIF: hundredths of a second."""
 GIF_FASTEST = 50
@@ -75,6 +79,56 @@ def _file_errors_as_messages(path: Path) -> Iterator[None]:
         ) from None
 
 
+class EncoderInBackground:
+    """Encoder that encodes frames in a thread of its own, while the next ones are drawn.
+
+    Errors of the encoder are raised by the next call.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._error: BaseException | None = None
+        self._waiting: Queue[Pixels | None] = Queue(MOST_WAITING)
+        self._thread = Thread(target=self._encode_frames, name="kinetostat-film", daemon=True)
+        self._thread.start()
+
+    def _encode_frames(self) -> None:
+        """Encode what comes; after an error frames are only taken."""
+        while (picture := self._waiting.get()) is not None:
+            if self._error is None:
+                try:
+                    self._encoder.add_frame(picture)
+                except BaseException as error:  # raised where the next frame comes from
+                    self._error = error
+
+    def _raise_error(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def _join(self) -> None:
+        """Wait until all frames are encoded."""
+        if self._thread.is_alive():
+            self._waiting.put(None)
+            self._thread.join()
+
+    def add_frame(self, picture: Pixels) -> None:
+        """Pass on the next frame, which must not change any more."""
+        self._raise_error()
+        self._waiting.put(picture)
+
+    def finish(self) -> None:
+        """Complete the film file. Raises FileError."""
+        self._join()
+        self._raise_error()
+        self._encoder.finish()
+
+    def discard(self) -> None:
+        """Discard the film, leaving no files."""
+        self._error = self._error or KinetostatError("The film is discarded.")  # for frames that still wait
+        self._join()
+        self._encoder.discard()
+
+
 class VideoEncoder:
     """Encoder of an MP4 file with one H.264 stream; frame k is shown at exactly k / fps."""
 
@@ -111,7 +165,7 @@ class VideoEncoder:
         """Encode the next frame."""
         import av
 
-        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture[:, :, :3]), format="rgb24")
+        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgba")
         frame.pts, frame.time_base = self.count, 1 / self.fps
         self.count += 1
         with _file_errors_as_messages(self.path):

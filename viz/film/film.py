@@ -136,11 +136,11 @@ def render_film(
     Returns the number of frames; 0 if it was cancelled. Raises KinetostatError, FileError.
     """
     exact = exact_frame_rate(fps)
-    from viz.film.encoders import create_encoder
+    from viz.film.encoders import EncoderInBackground, create_encoder
     from viz.pictures.offscreen import open_offscreen_scene
 
     with open_offscreen_scene(size, look, max(size[1] / 720.0, 0.5)) as scene:
-        reel = create_encoder(path, exact, size)
+        reel = EncoderInBackground(create_encoder(path, exact, size))
         try:
             done = _render_frames(scene, footage, reel, progress, cancelled)
             if done:
@@ -164,13 +164,14 @@ def _render_frames(
     from viz.pictures.picture_files import read_pixels
 
     stage = FilmStage(scene, footage)
+    scene.use_quality_of_films()
     count = len(footage.times)
     for k in range(count):
         if cancelled is not None and cancelled():
             return False
         stage.show_frame(k)
         scene.render()
-        reel.add_frame(read_pixels(scene.window))
+        reel.add_frame(read_pixels(scene.window, copy=False))
         if progress is not None:
             progress((k + 1) / count)
     return True

@@ -29,12 +29,13 @@ PER_INCH = 300
 """Pixels per inch of a PDF page."""
 
 
-def read_pixels(window: vtkRenderWindow) -> Pixels:
-    """Return the pixels of a window."""
+def read_pixels(window: vtkRenderWindow, copy: bool = True) -> Pixels:
+    """Return the pixels of a window; without a copy, the rows lie in memory from the last to the first."""
     width, height = window.GetSize()
     data = vtkUnsignedCharArray()
     window.GetRGBACharPixelData(0, 0, width - 1, height - 1, 0, data)
-    return vtk_to_numpy(data).reshape(height, width, 4)[::-1].copy()
+    picture = vtk_to_numpy(data).reshape(height, width, 4)[::-1]
+    return picture.copy() if copy else picture
 
 
 def png_data(picture: Pixels) -> bytes:

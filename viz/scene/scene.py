@@ -435,6 +435,14 @@ class Scene:
             self._seen = seen if share < 1.0 else None
             self.window.SetSize(*drawn)
 
+    def use_quality_of_films(self) -> None:
+        """Render the pictures of a film: as still ones, but with edges that are smoothed afterwards where many samples
+        per pixel are computed in software."""
+        self.render()
+        in_software = quality.quality_of_renderer(quality.get_renderer_name(self.window)) == "plain"
+        self._fineness = "plain" if in_software else "picture"
+        self._apply_quality()
+
     def _apply_quality(self) -> None:
         renderers = self.renderer, self.front, self.corner
         quality.apply_quality(self.quality, self.window, *renderers, self._extent)

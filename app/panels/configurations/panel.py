@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -16,11 +16,13 @@ from app.document.arm_configurations import ArmConfigurations, arm_configuration
 from app.document.revision import DocumentState
 from app.panels.configurations.configuration_list import ConfigurationList
 from app.panels.configurations.pose_form import PoseForm
+from app.panels.configurations.self_motion_row import SelfMotionRow
 from app.panels.configurations.slowest_directions import SlowestDirections
+from app.plain_text import escape_tip
 from app.preferences.settings import Settings
 from app.widgets.fields.choice_editors import NarrowCombo
 from app.widgets.label import Label
-from app.widgets.panel_parts import create_panel_note, create_push_button
+from app.widgets.panel_parts import create_panel_note, create_push_button, wrap_in_scroll_area
 from core.mechanism.inverse_kinematics_results import InverseKinematics
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 AUTOMATIC = "automatic"
 """Word for the frame that is used if none is chosen: the selected one, or else the tool."""
+LEAST_LIST_HEIGHT = 130
+"""Height of the list, pixels, below which the panel is scrolled."""
 UPDATE_PAUSE = 20
 """Milliseconds in which several changes are shown together."""
 
@@ -58,6 +62,7 @@ class ConfigurationsPanel(QWidget):
         self.list = ConfigurationList(self.listed, settings)
         self.list.taken.connect(self._take)
         self.form = PoseForm(self.listed, settings, self._say)
+        self.self_motion = SelfMotionRow(self.listed, settings)
         self._lay_out()
         self._soon = QTimer(self, singleShot=True, interval=UPDATE_PAUSE)
         self._soon.timeout.connect(self._update)
@@ -89,18 +94,24 @@ class ConfigurationsPanel(QWidget):
         below.setContentsMargins(8, 0, 8, 4)
         below.addWidget(self.ghosts, 1)
         below.addWidget(self.take_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        page = QWidget()
+        inside, column = QVBoxLayout(page), QVBoxLayout(self)
+        for each in (inside, column):
+            each.setContentsMargins(0, 0, 0, 0)
+            each.setSpacing(0)
+        for widget in (self.form, self.self_motion, self.speeds, self.note):
+            inside.addWidget(widget)
+        self.list.setMinimumHeight(LEAST_LIST_HEIGHT)
+        inside.addWidget(self.list, 1)
+        area = wrap_in_scroll_area(page)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         column.addLayout(row)
         column.addLayout(below)
-        column.addWidget(self.form)
-        column.addWidget(self.speeds)
-        column.addWidget(self.note)
-        column.addWidget(self.list, 1)
+        column.addWidget(area, 1)
 
     def close(self) -> None:
         """Disconnect from all signals."""
+        self.self_motion.close()
         self._life.close()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -167,6 +178,8 @@ class ConfigurationsPanel(QWidget):
         if not words:
             words, severity = state_of_list(self.listed)
         self.note.show_text(words, severity)
+        found = self.listed.found
+        self.note.setToolTip(escape_tip(_sentence(found.form)) if found is not None else "")
 
     def _update_buttons(self) -> None:
         chosen = self.listed.chosen
@@ -239,16 +252,23 @@ def describe_list(frame: str, found: InverseKinematics) -> tuple[str, str]:
     within = sum(each.is_within_limits for each in found.solutions)
     noun = "configuration" if count == 1 else "configurations"
     limits = "" if within == count else f", {within} within the joint limits"
+    continuum = found.continuum
     if found.complete == "all":
-        words = f"{'The only' if count == 1 else f'All {count}'} {noun}{limits}. {_sentence(found.form)}"
+        words = f"{'The only' if count == 1 else f'All {count}'} {noun}{limits}."
+    elif found.complete == "all for these self-motion values" and continuum is not None:
+        held = f"with {continuum.parameter} held"
+        words = f"{'The only' if count == 1 else f'All {count}'} {noun} {held}{limits}."
     else:
         these = "this" if count == 1 else f"these {count}"
         words = f"At least {these} {noun} with {frame} here{limits}; there may be others. ({_sentence(found.form)})"
-    if found.continuum is not None:
-        joints = " and ".join(found.continuum.joints)
+    if continuum is not None:
         pose = "Singular pose: " if any(each.singularity for each in found.solutions) else ""
-        words += f" {pose}{joints} can move while {frame} stays."
+        words += f" {pose}{_list_joints(continuum.joints)} can move while {frame} stays."
     return words, "" if within else "warning"
+
+
+def _list_joints(joints: tuple[str, ...]) -> str:
+    return " and ".join(joints) if len(joints) < 4 else f"{joints[0]}, {joints[1]} … {joints[-1]}"
 
 
 def _sentence(form: str) -> str:

@@ -19,6 +19,7 @@ from app.runs.run_settings import find_initial_state
 from app.widgets.label import Label, severity_color
 from app.widgets.plain_keys import TextFieldKeyFilter
 from app.widgets.quantities.quantity_text import Measure, Units, format_number, format_quantity, read
+from core.constraints.other_cuts import closing_speeds, speeds_of_cut_joints
 from core.errors import KinetostatError
 from core.model.formula.expression import names_in_formula, parse
 from core.model.joints import effective_motor_limit
@@ -347,7 +348,8 @@ class StartRows(QTabWidget):
     def _show_expected_speeds(self) -> None:
         """Show, where no speed is set, the initial speed that follows from loops, constraints and drivers."""
         mech, rows = self._session.mech, self.rows["speeds"]
-        if not (rows and mech.constrained and self.isVisible() and list(rows) == list(mech.v_names)):
+        closing = closing_speeds(mech.compiled)
+        if not (rows and mech.constrained and self.isVisible() and list(rows) == [*mech.v_names, *closing]):
             return
         try:
             start = find_initial_state(self._simulation.run_settings, self._session)
@@ -355,8 +357,10 @@ class StartRows(QTabWidget):
             state = start_state(mech, start.q, start.speeds, p, start.time)
         except KinetostatError:  # told when the run is started
             return
-        for row, speed in zip(rows.values(), state[mech.nq : mech.nq + mech.nv], strict=True):
-            row.show_default(float(speed) if abs(speed) > STILL else 0.0)
+        q, v = state[: mech.nq], state[mech.nq : mech.nq + mech.nv]
+        expected = dict(zip(mech.v_names, v, strict=True)) | speeds_of_cut_joints(mech.compiled, q, v, p)
+        for name, row in rows.items():
+            row.show_default(float(expected[name]) if abs(expected[name]) > STILL else 0.0)
 
 
 def _title_with_count(title: str, count: int) -> str:
@@ -364,22 +368,23 @@ def _title_with_count(title: str, count: int) -> str:
 
 
 def speed_entries(session: Session) -> tuple[SpeedEntry, ...]:
-    """Return an entry for each speed of the machine. The sliders of forces reach the joint's effort limit, or the force
-    that lifts the machine's weight with a lever of one metre."""
+    """Return an entry for each speed of the machine, last those of joints that close loops. The sliders of forces reach
+    the joint's effort limit, or the force that lifts the machine's weight with a lever of one metre."""
     mech, model = session.mech, session.model.expanded
     values = session.model.values()
     mass = sum(_numeric_value(body.mass, values) for body in model.bodies)
     usual = 10.0 ** math.ceil(math.log10(max(mass * GRAVITY, LEAST_FORCE)))
     efforts = {joint.name: _numeric_value(joint.limits[0].effort, values) for joint in model.joints if joint.limits}
     own = dict(zip(mech.v_names, start_speeds(mech).tolist(), strict=True))
+    closing = closing_speeds(mech.compiled)
     axes = []
-    for name in mech.v_names:
-        turns = is_angular_speed(session, name)
+    for name in (*mech.v_names, *closing):
+        turns = closing[name] == "angular_velocity" if name in closing else is_angular_speed(session, name)
         kind = "rotation" if turns else "translation"
         measures = MEASURES[kind]
-        fastest = max(FASTEST[kind], 2.0 * abs(own[name]))
+        fastest = max(FASTEST[kind], 2.0 * abs(own.get(name, 0.0)))
         most = effective_motor_limit(efforts.get(name))
-        axes.append(SpeedEntry(name, *measures, fastest, usual if math.isinf(most) else abs(most), own[name]))
+        axes.append(SpeedEntry(name, *measures, fastest, usual if math.isinf(most) else abs(most), own.get(name, 0.0)))
     return tuple(axes)
 
 

@@ -325,9 +325,8 @@ class ModelTree(QWidget):
         except KinetostatError as error:
             self.note.show_text(f"{error.what} {error.remedy}".strip(), "error")
             return False
-        return self.session.apply(
-            f"Rename {WORDS[ref.collection]} {ref.name}", lambda _m: model, select=ElementRef(ref.collection, new)
-        )
+        select = ElementRef(ref.collection, new) if self.session.selection in (None, ref) else None
+        return self.session.apply(f"Rename {WORDS[ref.collection]} {ref.name}", lambda _m: model, select=select)
 
     def remove_selected(self) -> None:
         """Delete the selected element, after listing the elements that depend on it."""

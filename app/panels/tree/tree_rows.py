@@ -37,9 +37,11 @@ class RenameDelegate(QStyledItemDelegate):
     """Delegate for renaming in place; a name that is not accepted leaves the row unchanged and the reason is
     reported."""
 
+    _typed = Signal(object, str)
+
     def __init__(self, parent: QWidget, rename: Callable[[ElementRef, str], bool]) -> None:
         super().__init__(parent)
-        self._rename = rename
+        self._typed.connect(rename, Qt.ConnectionType.QueuedConnection)
 
     def setEditorData(self, widget: QWidget, index: Index) -> None:
         """Fill the editor once; typed text is kept when the row is redrawn."""
@@ -47,9 +49,11 @@ class RenameDelegate(QStyledItemDelegate):
             super().setEditorData(widget, index)
 
     def setModelData(self, widget: QWidget, model: QAbstractItemModel, index: Index) -> None:
+        """Rename once the view has closed the editor: a new name fills the view with new rows, which it must not meet
+        while it moves to another row."""
         node = index.data(NODE)
         if isinstance(widget, QLineEdit) and isinstance(node, Node) and node.ref is not None:
-            self._rename(node.ref, widget.text())
+            self._typed.emit(node.ref, widget.text())
 
 
 class TreeView(QTreeWidget):

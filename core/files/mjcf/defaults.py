@@ -6,6 +6,7 @@ https://mujoco.readthedocs.io/en/stable/XMLreference.html
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -107,9 +108,7 @@ class CompilerSettings:
             return np.asarray(Rotation.from_euler(self.sequence.swapcase(), angles).as_matrix())
         if tag.get("axisangle") is not None:
             *axis, angle = reader.numbers(tag, "axisangle", 4, None, where)
-            return np.asarray(
-                Rotation.from_rotvec(self.angle_in_radians(angle) * _unit_vector(np.array(axis))).as_matrix()
-            )
+            return rotation_about(_unit_vector(np.array(axis)), self.angle_in_radians(angle))
         if tag.get("xyaxes") is not None:
             six = np.array(reader.numbers(tag, "xyaxes", 6, None, where))
             x_axis = _unit_vector(six[:3])
@@ -176,6 +175,11 @@ def _unit_vector(vector: Matrix) -> Matrix:
     vector = np.array(scale_into_range(vector.tolist()))
     length = np.linalg.norm(vector)
     return vector / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
+
+
+def rotation_about(axis: Matrix, angle: float) -> Matrix:
+    """Return the rotation (3, 3) about a unit vector, of whose angle, rad, whole turns may be a huge number."""
+    return np.asarray(Rotation.from_rotvec(math.remainder(angle, math.tau) * axis).as_matrix())
 
 
 def rotation_from_z(direction: Matrix) -> Matrix:

@@ -33,6 +33,16 @@ KEYWORDS = {
     "texture mark": ("none", "edge", "cross", "random"),
     **dict.fromkeys(("objtype", "reftype"), ("body", "xbody", "geom", "site", "camera", "joint", "tendon", "actuator")),
     "texture type": ("2d", "cube", "skybox"),
+    **dict.fromkeys(("camera mode", "light mode"), ("fixed", "track", "trackcom", "targetbody", "targetbodycom")),
+    "headlight active": ("0", "1"),
+    "camera projection": ("perspective", "orthographic"),
+    "light type": ("spot", "directional", "point", "image"),
+    "dyntype": ("none", "integrator", "filter", "filterexact", "muscle", "dcmotor", "user"),
+    **dict.fromkeys(("gaintype", "biastype"), ("none", "fixed", "affine", "muscle", "dcmotor", "so3", "user")),
+    "interp": ("zoh", "linear", "cubic"),
+    "lengthrange mode": ("none", "muscle", "muscleuser", "all"),
+    "compiler conflict": ("error", "warning", "merge"),
+    "colorspace": ("auto", "linear", "sRGB"),
     "mesh inertia": ("convex", "exact", "legacy", "shell"),
 }
 """Allowed values of attributes, by attribute, by element and attribute, or for all attributes of an element."""
@@ -65,7 +75,17 @@ flag = actuation autoreset clampctrl constraint contact damper diagexact energy 
 size = memory nconmax njmax nkey nstack nuser_actuator nuser_body nuser_cam nuser_geom nuser_jnt nuser_sensor
     nuser_site nuser_tendon nuserdata
 statistic = center extent meaninertia meanmass meansize
-visual = > ?
+visual = > global quality headlight map scale rgba
+global = azimuth bvactive cameraid elevation ellipsoidinertia fovy glow ipd linewidth offheight offwidth orthographic
+    realtime
+quality = numquads numslices numstacks offsamples shadowsize
+headlight = active ambient diffuse specular
+map = actuatortendon alpha fogend fogstart force haze shadowclip shadowscale stiffness stiffnessrot torque zfar znear
+visual/scale = actuatorlength actuatorwidth camera com connect constraint contactheight contactwidth forcewidth
+    framelength framewidth frustum jointlength jointwidth light selectpoint slidercrank
+visual/rgba = actuator actuatornegative actuatorpositive bv bvactive camera com connect constraint contactforce
+    contactfriction contactgap contactpoint contacttorque crankbroken fog force frustum haze inertia joint light
+    rangefinder selectpoint slidercrank
 GROUND = childclass name > body frame replicate geom site camera light plugin attach flexcomp composite include
 INSIDE = @GROUND > inertial joint freejoint
 body = @PLACED @INSIDE fuse gravcomp mocap simple sleep user
@@ -86,7 +106,15 @@ camera = @PLACED class focal focalpixel fovy ipd mode name output principal prin
 light = active ambient attenuation bulbradius castshadow class cutoff diffuse dir directional exponent intensity
     mode name pos range softness specular target texture type
 attach = body frame model prefix > ?
-flexcomp composite = > ?
+composite = > ?
+flexcomp = @PLACED cellcount count dim dof element file flatskin group inertiabox mass material mesh name origin point
+    radius rgba rigid scale spacing texcoord type > edge elasticity contact pin plugin
+FLEX_CONTACT = activelayers conaffinity condim contype friction gap internal margin passive priority selfcollide solimp
+    solmix solref vertcollide
+flexcomp/contact flex/contact = @FLEX_CONTACT
+edge = damping equality solimp solref stiffness
+elasticity = damping elastic2d poisson section sectionsize shear thickness yield young
+pin = grid gridrange id range
 plugin = plugin instance > config
 config = key value
 extension = > plugin include
@@ -96,7 +124,8 @@ asset = > mesh hfield skin texture material model include
 mesh = builtin class content_type face file inertia material maxhullvert name normal params refpos refquat scale
     smoothnormal texcoord vertex > plugin
 hfield = content_type elevation file name ncol nrow size
-skin = > ?
+skin = face file group inflate material name rgba texcoord vertex > bone
+bone = bindpos bindquat body vertid vertweight
 texture = builtin class colorspace content_type embed file fileback filedown filefront fileleft fileright fileup
     gridlayout gridsize height hflip mark markrgb name nchannel random rgb1 rgb2 type vflip width
 material = class emission metallic name reflectance rgba roughness shininess specular texrepeat texture texuniform >
@@ -200,5 +229,7 @@ tuple = name > element
 element = objname objtype prm
 keyframe = > key include
 key = act ctrl mpos mquat name plastic qpos qvel time
-deformable = > ?
+deformable = > flex skin
+deformable/flex = body cellcount dim dof element elemtexcoord flatskin group material name node nodecoord radius rgba
+    texcoord vertex > contact edge elasticity
 """)

@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from core.errors import FileError, ModelError
 from core.files.foreign import wrong_root_error
-from core.files.mjcf.defaults import CompilerSettings, DefaultClasses, read_bounds
+from core.files.mjcf.defaults import CompilerSettings, DefaultClasses, read_bounds, rotation_about
 from core.files.mjcf.equalities import EqualityReader
 from core.files.mjcf.frames import expand_frames
 from core.files.mjcf.geoms import Geom, GeomReader, pose_from_matrix
@@ -436,7 +436,7 @@ def _joint_motion(kind: str, axis: Matrix, amount: float) -> Matrix:
     """Return the (4, 4) motion of a hinge or slide by an amount."""
     matrix = np.eye(4)
     if kind == "hinge":
-        matrix[:3, :3] = Rotation.from_rotvec(amount * axis).as_matrix() if amount else np.eye(3)
+        matrix[:3, :3] = rotation_about(axis, amount) if amount else np.eye(3)
     else:
         matrix[:3, 3] = amount * axis
     return matrix

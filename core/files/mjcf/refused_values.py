@@ -22,15 +22,6 @@ _SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}
 _LONG = ("capsule", "cylinder", "box", "ellipsoid")
 _POSITIVE = {"pulley": ("divisor",), "spatial": ("width",)}
 _NOT_NEGATIVE = {"geom": ("mass", "density"), "spatial": ("armature",), "fixed": ("armature",)}
-_RANGES = ("ctrlrange", "forcerange", "actrange", "lengthrange")
-_MOST = {
-    **dict.fromkeys(("timestep", "divisor", "kp", "kv", "time", "coef"), 1),
-    **dict.fromkeys(_RANGES, 2),
-    **dict.fromkeys(("size", "stiffness", "damping"), 3),
-    "polycoef": 5,
-    "gear": 6,
-}
-"""Largest number of values of an attribute."""
 _FRICTION_DIMENSIONS = ("1", "3", "4", "6")
 
 
@@ -61,7 +52,6 @@ def check_values(reader: XmlReader, root: Tag) -> None:
         if not element or any(local_name(above) in ("default", "custom", "extension") for above in tag.iterancestors()):
             continue
         _check_signs(complaints, tag, element)
-        _check_counts(complaints, tag, element)
         _check_directions(complaints, tag, element)
         check = _CHECKS.get(element)
         if check is not None:
@@ -124,16 +114,6 @@ def _check_signs(complaints: _Complaints, tag: Tag, element: str) -> None:
             continue
         if any(number < 0.0 for number in _numbers(tag, word)):
             complaints.add(tag, f"'{word}' of <{element}> is negative", "Use 0 or more.", word)
-
-
-def _check_counts(complaints: _Complaints, tag: Tag, element: str) -> None:
-    for word, most in _MOST.items():
-        count = len(tag.get(word, "").split())
-        if count > most and element not in ("hfield", "numeric", "attach"):
-            text = f"'{word}' of <{element}> has more than {most} number{'s' * (most > 1)}"
-            complaints.add(tag, text, "Leave out the rest.", word)
-        elif word in _RANGES and count == 1:
-            complaints.add(tag, f"'{word}' of <{element}> has one number", "Give the lower and the upper end.", word)
 
 
 def _check_directions(complaints: _Complaints, tag: Tag, element: str) -> None:

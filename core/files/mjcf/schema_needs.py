@@ -1,14 +1,14 @@
 """Checks for content that MuJoCo rejects although this reader ignores it: incomplete elements, elements that may occur
-only once, and invalid numbers in attributes that are not read.
+only once, and values of the wrong type.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
+from core.files.mjcf.mjcf_types import find_type
 from core.files.mjcf.mjcf_words import VOCABULARY
 from core.files.xml_source import Tag, XmlReader, local_name
 
@@ -35,28 +35,17 @@ COMPLETE: dict[str, tuple[tuple[str, ...], ...]] = {
 themselves need none."""
 ONCE = {"option": ("flag",), "compiler": ("lengthrange",)}
 """Children that an element may have only once."""
-_WORDS = """
-    gravcomp size pos quat axisangle euler fromto mass density friction gap margin solref solimp solmix range ref
-    armature damping frictionloss stiffness springref springdamper gear ctrlrange forcerange actrange kp kv kpv ki
-    gain gainprm biasprm dynprm timeconst area diameter bias cranklength lengthrange force scale lmin lmax vmax fpmax
-    fvmax cutoff noise nrow ncol width height rgba rgb1 rgb2 markrgb fovy ipd attenuation ambient diffuse specular
-    exponent emission shininess reflectance texrepeat time qpos qvel act ctrl mpos mquat dampratio coef divisor
-    anchor torquescale polycoef priority timestep tolerance viscosity wind magnetic impratio
-"""
-NUMBERS = frozenset(_WORDS.split())
-"""Attributes that hold numbers wherever they occur."""
 
 
 def check_required_content(reader: XmlReader, root: Tag) -> None:
-    """Report incomplete elements, elements that occur too often, and invalid numbers in attributes that are not
-    read."""
+    """Report incomplete elements, elements that occur too often, and values of the wrong type."""
     inherited = _default_attributes(root)
     noted: set[tuple[str, ...]] = set()
     for tag, inside in _known_elements(root):
         element = local_name(tag)
         if "default" not in inside:
             _check_required_attributes(reader, tag, element, inherited.get(element, frozenset()), noted)
-        _check_numbers(reader, tag, element, noted)
+        _check_types(reader, tag, element, noted)
         _check_single_children(reader, tag, element)
     _check_classes(reader, root)
 
@@ -72,7 +61,7 @@ def _known_elements(root: Tag) -> Iterator[tuple[Tag, tuple[str, ...]]]:
     waiting: list[tuple[Tag, tuple[str, ...]]] = [(root, ())]
     while waiting:
         tag, inside = waiting.pop()
-        if local_name(tag) not in ("custom", "extension", "visual", "include", ""):
+        if local_name(tag) not in ("custom", "extension", "include", ""):
             yield tag, inside
         elif local_name(tag) == "custom":
             yield from ((child, ("custom",)) for child in tag)
@@ -106,23 +95,17 @@ def _check_required_attributes(
     reader.add_finding(tag, "warning", text, f'Add {first}="…".', field=first)
 
 
-def _check_numbers(reader: XmlReader, tag: Tag, element: str, reported: set[tuple[str, ...]]) -> None:
+def _check_types(reader: XmlReader, tag: Tag, element: str, reported: set[tuple[str, ...]]) -> None:
+    parent = parent_name(tag)
     for word, value in tag.attrib.items():
-        if word not in NUMBERS or word not in VOCABULARY.find_rule(parent_name(tag), element).attributes:
+        wanted = find_type(parent, element, word)
+        if wanted is None or word not in VOCABULARY.find_rule(parent, element).attributes:
             continue
-        wrong = next((each for each in value.split() if not _is_number(each)), None)
-        if wrong is not None and (element, word, wrong) not in reported:
-            reported.add((element, word, wrong))
-            text = f"'{wrong[:40]}' in '{word}' of <{element}> is not a number; MuJoCo refuses that."
-            reader.add_finding(tag, "warning", text, "Give finite numbers.", field=word)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        number = float(text)
-        return not (math.isnan(number) or (math.isinf(number) and any(map(str.isdigit, text))))
-    except ValueError:
-        return False
+        problem, remedy = wanted.find_problem(value)
+        if problem and (element, word, problem) not in reported:
+            reported.add((element, word, problem))
+            text = f"'{word}' of <{element}> {problem}; MuJoCo refuses that."
+            reader.add_finding(tag, "warning", text, remedy, field=word)
 
 
 def _check_single_children(reader: XmlReader, tag: Tag, element: str) -> None:

@@ -338,17 +338,16 @@ class JointReader:
                 )
             return None
         values: dict[str, Any] = {
-            ours: self._read_bound(limit, theirs, where)
-            for ours, theirs in (("lower", "lower"), ("upper", "upper"), ("velocity", "velocity"), ("effort", "effort"))
+            name: self._read_bound(limit, name, where)
+            for name in ("lower", "upper", "velocity", "effort", "acceleration", "deceleration", "jerk")
         }
-        for side in ("acceleration", "deceleration", "jerk"):  # since URDF 1.2
-            value = self._read_bound(limit, side, where)
-            if value is not None and value > 0.0:
-                values[side] = value
         for side in ("velocity", "effort"):
             if values[side] == NOT_ENFORCED:
                 values[side] = None
         if kind == "continuous":
+            if values["lower"] or values["upper"]:
+                text = "A continuous joint has no bounds; its lower and upper are left out."
+                self.reader.add_finding(limit, "hint", text, "Make it revolute, or remove them.", place, "limits")
             values["lower"] = values["upper"] = None
         elif limit.get("lower") is None and limit.get("upper") is None:
             self.reader.add_finding(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import Counter
 from typing import Any
 
 from lxml import etree
@@ -25,14 +26,23 @@ from core.files.vocabulary import (
     report_missing_attributes,
     report_unknown_words,
 )
-from core.files.xml_source import Tag, UniqueNames, XmlReader, has_namespace, local_name, parse_xml
+from core.files.xml_source import (
+    NUMBER,
+    Tag,
+    UniqueNames,
+    XmlReader,
+    has_namespace,
+    local_name,
+    parse_xml,
+    shorten,
+)
 from core.model import WORLD, Annotation, Body, Joint, Model
 from core.model.validation.circular_references import find_cycles
 from core.model.validation.findings import Severity
 
 VOCABULARY = Vocabulary("""
 robot = *name version > link joint material gazebo transmission sensor ros2_control mujoco
-link = *name type > inertial visual collision gazebo contact self_collision_checking collision_checking sensor
+link = *name > inertial visual collision gazebo contact self_collision_checking collision_checking sensor
 joint = *name *type > origin parent child axis limit mimic dynamics calibration safety_controller
 origin = xyz rpy quat_xyzw
 parent child = *link
@@ -46,9 +56,8 @@ inertial = > origin mass inertia
 mass = *value
 inertia = *ixx *iyy *izz *ixy *ixz *iyz
 visual = name > origin geometry material
-collision = name group > origin geometry verbose material
+collision = name > origin geometry material
 collision/material = > ?
-verbose = value
 geometry = > box cylinder sphere capsule mesh
 box = *size
 cylinder capsule = *radius *length
@@ -67,6 +76,8 @@ _MOVES = re.compile(
     re.I,
 )
 """Words that indicate an effect on the motion."""
+_XACRO = ("if", "unless", "include", "macro", "property", "arg", "insert_block", "call", "element", "attribute")
+"""Elements of Xacro, which act only with the prefix `xacro:`."""
 _REFUSED = ("link name", "joint name", "joint type", "parent link", "child link", "mass value", "mimic joint")
 _SIZES = ("box size", "cylinder radius", "cylinder length", "capsule radius", "capsule length", "sphere radius")
 _INSTEAD = {
@@ -76,12 +87,39 @@ _INSTEAD = {
     "safety_controller k_velocity": "ROS readers reject the file",
     "axis xyz": "it is taken as 1 0 0, but ROS readers reject the file",
     "material name": "ROS readers reject the file",
-    **dict.fromkeys((*_REFUSED, *_SIZES, "mesh filename", "color rgba", "robot name"), ""),
+    "robot name": "the name of the file is used, but ROS readers reject the file",
+    **dict.fromkeys((*_REFUSED, *_SIZES, "mesh filename", "color rgba"), ""),
 }
 """Consequence of each missing attribute; "" if the reader rejects or reports it itself."""
 _NUMBERS = ("origin", "inertial", "mimic", "dynamics", "axis")
 """Elements whose attributes all affect the motion."""
 _NOT_READ = "Not read: {}."
+_KEPT_ONLY = [
+    "gazebo",
+    "transmission",
+    "sensor",
+    "ros2_control",
+    "mujoco",
+    "contact",
+    "self_collision_checking",
+    "collision_checking",
+    "calibration",
+    "safety_controller",
+]
+"""Elements that are kept and written back, but have no effect here."""
+_READ_NUMBERS = {
+    "origin": ("xyz", "rpy"),
+    "axis": ("xyz",),
+    "mesh": ("scale",),
+    "limit": ("lower", "upper", "effort", "velocity", "acceleration", "deceleration", "jerk"),
+    "mimic": ("multiplier", "offset"),
+    "dynamics": ("damping", "friction"),
+}
+_KEPT_NUMBERS = {
+    "calibration": ("rising", "falling", "reference_position"),
+    "safety_controller": ("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity"),
+}
+"""Attributes that are numbers, by element: those that are read, and those that are only kept."""
 _LOOPS = ("joint", "loop_joint")
 _DRIVEN = ("joint", "flexJoint", "rollJoint", "gap_joint")
 _PARTS = ("type", "joint", "actuator", "mechanicalReduction", "leftActuator", "rightActuator", *_DRIVEN[1:])
@@ -97,10 +135,42 @@ def check_vocabulary(reader: XmlReader, root: Tag) -> None:
     report_elements_with_text(reader, VOCABULARY, root)
     _check_inertials(reader, root)
     _check_extensions(reader, root)
+    _check_unread_numbers(reader, root)
+    _report_kept_elements(reader, root)
+
+
+def _check_unread_numbers(reader: XmlReader, root: Tag) -> None:
+    """Report values that ROS readers reject and that the model does not show: empty ones, wrong ones of elements that
+    are only kept, and rotations given twice."""
+    for tag in root.iter(*_READ_NUMBERS, *_KEPT_NUMBERS):
+        name = local_name(tag)
+        for word in (*_READ_NUMBERS.get(name, ()), *_KEPT_NUMBERS.get(name, ())):
+            value = tag.get(word)
+            if value is not None and not value.strip():
+                text = f"The '{word}' of <{name}> is empty; it is taken as not given, but ROS readers reject the file."
+                reader.add_finding(tag, "warning", text, "Give a number, or remove it.", field=word)
+            elif value is not None and name in _KEPT_NUMBERS and not NUMBER.fullmatch(value.strip()):
+                text = f"The '{word}' of <{name}>, “{shorten(value)}”, is not a number; ROS readers reject the file."
+                reader.add_finding(tag, "warning", text, "Write a number such as 0.5.", field=word)
+        if name == "origin" and tag.get("quat_xyzw") is not None and tag.get("rpy") is not None:
+            text = "The <origin> gives both quat_xyzw and rpy; quat_xyzw is used, but ROS readers reject the file."
+            reader.add_finding(tag, "warning", text, "Remove one of them.", field="rpy")
+
+
+def _report_kept_elements(reader: XmlReader, root: Tag) -> None:
+    """Report in one hint the elements that are kept without having an effect."""
+    tags = [tag for parent in (root, *reader.children(root, "link"), *reader.children(root, "joint")) for tag in parent]
+    kept = [tag for tag in tags if local_name(tag) in _KEPT_ONLY and not has_namespace(tag)]
+    if kept:
+        counts = Counter(local_name(tag) for tag in kept)
+        names = ", ".join(f"<{name}>" + (f" ({count} times)" if count > 1 else "") for name, count in counts.items())
+        text = f"Kept and written back, but without effect on the motion here: {names}."
+        reader.add_finding(kept[0], "hint", text)
 
 
 def _severity(unknown: UnknownWord) -> Severity:
     moves = bool(_MOVES.search(unknown.word)) or (not unknown.attribute and unknown.tag.prefix == "xacro")
+    moves = moves or (not unknown.attribute and unknown.word in _XACRO)
     return "warning" if moves or unknown.meant or unknown.element in _NUMBERS else "hint"
 
 

@@ -145,7 +145,10 @@ _TYPES = {
     "planar": "planar",
 }
 PLAIN, LATER = "1.0", "1.2"
-"""URDF versions written: 1.0, which every program reads, and the version that introduced capsules."""
+"""URDF versions written: 1.0, which every program reads, and the version that introduced capsules and further
+limits."""
+PLANNED_RATES = ("acceleration", "deceleration", "jerk")
+"""Limits of planned motions, which URDF has since version 1.2."""
 LEAST_MASS = 1e-15
 """Smallest mass (kg) and principal moment of inertia (kg·m²) of a moving link that MuJoCo accepts."""
 ENOUGH_POINTS = 3
@@ -233,7 +236,15 @@ class _UrdfWriter:
                 self._write_joint(root, joint)
         for frame in self.model.frames:
             self._write_frame(root, frame)
-        root.set("version", LATER if root.find(".//capsule") is not None else PLAIN)
+        self.later = [
+            word
+            for word, path in (
+                ("capsules", ".//capsule"),
+                *((f"limits of {x}", f".//limit[@{x}]") for x in PLANNED_RATES),
+            )
+            if root.find(path) is not None
+        ]
+        root.set("version", LATER if self.later else PLAIN)
         etree.indent(root, "  ")
         self._write_annotations(root)
         self._report_losses()
@@ -392,7 +403,7 @@ class _UrdfWriter:
             fields[field] = self.format_number(
                 NO_LIMIT if value is None or (value < 0.0 and value in NO_RATE) else value
             )
-        for field in ("acceleration", "deceleration", "jerk"):  # since URDF 1.2
+        for field in PLANNED_RATES:
             value = getattr(limit, field)
             if value is not None:
                 fields[field] = self.format_number(float(evaluate_finite_field(value, self.values)))
@@ -437,9 +448,16 @@ class _UrdfWriter:
             )
             self._add_finding("hint", text, "", "joints", self.turned[0], "parent")
         if version == LATER:
-            text = f"Its capsules need URDF {LATER}, which ROS before 2025 and Pinocchio before 4 refuse."
+            text = (
+                f"Its {', '.join(self.later)} need URDF {LATER}, which ROS before 2025 and Pinocchio before 4 refuse."
+            )
             self._add_finding(
-                "hint", text, "Replace them by cylinders if the file is meant for one of these.", "", "", ""
+                "hint",
+                text,
+                "If the file is meant for one of these, use cylinders and leave such limits out.",
+                "",
+                "",
+                "",
             )
         light = self._find_massless_links()
         if light:

@@ -25,6 +25,8 @@ from core.errors import FileError
 from core.files.meshes.lookup import candidate_package_folders
 from core.later import compile_dataclasses
 
+LONGEST_WARNING, MOST_WARNINGS = 300, 50
+"""Largest number of characters of a warning, and of warnings."""
 MEMORY_LIMIT = 3 << 30
 """Bytes of address space; a few hundred megabytes are needed."""
 TIME_LIMIT = 60
@@ -121,8 +123,8 @@ class _Arguments(dict[str, str]):
             raise FileError(f"The file has no argument '{unused}'.", file=file, remedy=remedy)
 
 
-def expand(file: str, packages: str, is_sandboxed: bool, arguments: str) -> str:
-    """Return the URDF text. Raises FileError."""
+def expand(file: str, packages: str, is_sandboxed: bool, arguments: str) -> tuple[str, list[str]]:
+    """Return the URDF text and xacro's warnings. Raises FileError."""
     from xacro import substitution_args
     from xacrodoc import XacroDoc
 
@@ -136,6 +138,7 @@ def expand(file: str, packages: str, is_sandboxed: bool, arguments: str) -> str:
     else:
         substitution_args._eval_find = find
         keep_escapes()
+    said = _collect_warnings()
     os.chdir(Path(file).parent)
     sys.path[:] = [place for place in sys.path if os.path.isabs(place)]
     sys.setrecursionlimit(DEEPEST)
@@ -147,7 +150,7 @@ def expand(file: str, packages: str, is_sandboxed: bool, arguments: str) -> str:
             given = _Arguments(json.loads(arguments))
             document = XacroDoc.from_string(text, subargs=given, resolve_packages=False, rootdir=Path(file).parent)
             given.check_all_used(file)
-            return str(document.to_urdf_string()).replace(DOLLAR, "$")
+            return str(document.to_urdf_string()).replace(DOLLAR, "$"), list(said)[:MOST_WARNINGS]
     except RefusedExpressionError as error:
         raise refused_expression_error(error, *(library.place or (file, None))) from None
     except FileError:
@@ -172,6 +175,15 @@ def expand(file: str, packages: str, is_sandboxed: bool, arguments: str) -> str:
             line=line,
             remedy="Correct the file, or give the folders of its packages.",
         ) from None
+
+
+def _collect_warnings() -> dict[str, None]:
+    """Let xacro put its warnings, each once, into a dictionary instead of its output; return that."""
+    import xacro
+
+    said: dict[str, None] = {}
+    xacro.warning = lambda *words, **_: said.update({" ".join(map(str, words)).strip()[:LONGEST_WARNING]: None})
+    return said
 
 
 def refused_expression_error(error: Any, file: str, line: int | None) -> FileError:
@@ -208,11 +220,12 @@ def main(file: str, packages: str, mode: str, arguments: str) -> int:
     closed = mode != "trusted"
     limit_resources(closed)
     try:
-        text = expand(file, packages, closed, arguments)
+        text, said = expand(file, packages, closed, arguments)
     except FileError as error:
         parts = {name: getattr(error, name) for name in ("what", "where", "remedy", "file", "line")}
         print(json.dumps({**parts, "kind": type(error).__name__}), file=sys.stderr)
         return 1
+    print(json.dumps(said), file=sys.stderr)
     sys.stdout.buffer.write(text.encode("utf-8"))
     return 0
 

@@ -17,6 +17,7 @@ from core.errors import CodeRefused, FileError, KinetostatError
 from core.files.regular_file import MODEL
 from core.files.source import ReadOptions, ReadResult, Source, TrustedFile
 from core.files.urdf.reader import read_urdf
+from core.model import Finding
 
 TIME_LIMIT = 30.0
 """Seconds; expanding a large humanoid takes about two."""
@@ -33,18 +34,19 @@ _OF_OPENED, _OF_IMPORTED = ("--trust-code", "trust=True"), ("--trust-code-of FIL
 
 def read_xacro(source: Source, options: ReadOptions) -> ReadResult:
     """Return the model of a Xacro file. Raises FileError, also if the library is missing."""
-    text = expand(source, options)
+    text, said = expand(source, options)
     try:
         reading = read_urdf(Source(text, source.file, decoded=True), options)
         unplaced = (dataclasses.replace(each, line=None) for each in reading.findings)  # lines are of the expanded text
-        return ReadResult(reading.model, tuple(unplaced))
+        warned = (Finding("warning", f"Xacro: {text.rstrip('.')}.", file=source.file) for text in said)
+        return ReadResult(reading.model, (*warned, *unplaced))
     except KinetostatError as error:
         where = ", ".join(part for part in ("in the expanded text", error.where) if part)
         raise FileError(error.what, where=where, remedy=error.remedy, file=source.file) from None
 
 
-def expand(source: Source, options: ReadOptions) -> bytes:
-    """Return the URDF text of a Xacro file. Raises FileError."""
+def expand(source: Source, options: ReadOptions) -> tuple[bytes, list[str]]:
+    """Return the URDF text of a Xacro file and xacro's warnings. Raises FileError."""
     if importlib.util.find_spec("xacrodoc") is None:
         raise FileError(
             "Xacro files need the library xacrodoc.",
@@ -63,12 +65,22 @@ def expand(source: Source, options: ReadOptions) -> bytes:
     arguments = json.dumps({} if options.chain else dict(options.arguments))
     done = _run_expansion([file, packages, mode, arguments], source.text.encode("utf-8"), source.file)
     if done.code == 0 and len(done.output) <= MODEL.most:
-        return done.output
+        return done.output, _warnings(done.errors)
     error = _expansion_error(done.errors, done.code == 0, source.file)
     if isinstance(error, CodeRefused):
         error.allow = trusted
         error.remedy = _REMEDY.format(*(_OF_IMPORTED if options.chain else _OF_OPENED))
     raise error
+
+
+def _warnings(error_output: bytes) -> list[str]:
+    """Return xacro's warnings from the last line that the subprocess wrote to its standard error."""
+    lines = error_output.decode("utf-8", "replace").strip().splitlines()
+    try:
+        found = json.loads(lines[-1]) if lines else []
+    except ValueError:
+        return []
+    return [str(each) for each in found] if isinstance(found, list) else []
 
 
 def _run_expansion(arguments: list[str], text: bytes, file: str) -> ProcessResult:

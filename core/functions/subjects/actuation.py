@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.functions.options import Number, Text
 
 if TYPE_CHECKING:
     from core.analysis.actuators import Actuators
+    from core.functions.context import Context
 
 ACTUATORS = Text(
     "actuators",
@@ -31,6 +33,19 @@ LENGTH = Number(
 def split_names(text: str) -> tuple[str, ...]:
     """Split names separated by commas or spaces."""
     return tuple(text.replace(",", " ").split())
+
+
+def with_coordinates_of(context: Context, names: str) -> Context:
+    """Return the context of a machine in which the named joints have coordinates: the same one, or one with its loops
+    cut elsewhere, in the same pose. Raises ModelError if every loop must be cut at one of them."""
+    from core.constraints.other_cuts import cut_elsewhere
+    from core.mechanism import Mechanism
+
+    other = cut_elsewhere(context.mech.compiled, split_names(names))
+    if other is None:
+        return context
+    model = other.compiled.model
+    return replace(context, model=model, mech=Mechanism(model), q=other.position(context.q, context.p))
 
 
 def find_actuators(mech: Any, text: str) -> Actuators:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.functions.context import Context
 from core.functions.results import Message, PoseSequence, Report, Result, Table, to_row_tuples
 from core.functions.text import Amount, Cell, Column
-from core.mechanism.inverse_kinematics_results import InverseKinematics, Solution
+
+if TYPE_CHECKING:
+    from core.mechanism.inverse_kinematics_results import InverseKinematics, Solution
 
 TOLD_ERROR = 1e-9
 """Error of a solution, m or rad, above which it is reported."""
@@ -32,7 +34,7 @@ def configurations_report(context: Context, frame: str, target: Any, found: Inve
 def _summary(frame: str, found: InverseKinematics, within: int) -> Message:
     count = len(found.solutions)
     named = f"{count} configurations" if count > 1 else "one configuration"
-    text = f"{frame} reaches the target in {named}, "
+    text = f"{count} solution{'s' * (count > 1)}: {frame} reaches the target in {named}, "
     if within == count:
         text += "within the joint limits"
     else:

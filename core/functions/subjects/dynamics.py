@@ -10,7 +10,7 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Choice, Flag, FrameName, Values
 from core.functions.results import Matrix, Message, Report, Result, Table, to_row_tuples
-from core.functions.subjects.actuation import ACTUATORS, actuators_text, find_actuators
+from core.functions.subjects.actuation import ACTUATORS, actuators_text, find_actuators, with_coordinates_of
 from core.functions.text import Amount, Cell, Column
 
 _SECOND_RATES = {"angular_velocity": "angular_acceleration", "velocity": "acceleration"}
@@ -57,6 +57,7 @@ def inverse_dynamics(
     from core.constraints.force_ranges import compute_joint_forces
     from core.functions.text import without_solver_errors
 
+    context = with_coordinates_of(context, actuators)
     mech, q, p = context.mech, context.q, context.p
     v = mech.speeds(q, speeds, p=p, t=context.t)
     a = mech.accelerations(q, v, accelerations, p=p, t=context.t, steady=tuple(speeds))
@@ -150,6 +151,7 @@ def gravity(context: Context, actuators: str) -> Result:
 
     from core.functions.text import without_solver_errors
 
+    context = with_coordinates_of(context, actuators)
     mech, q, p = context.mech, context.q, context.p
     columns = [without_solver_errors(mech, mech.gravity(q, p=p))]
     titles = ["Joint", "Torque or force"]

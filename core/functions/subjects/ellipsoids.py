@@ -15,6 +15,7 @@ from core.functions.subjects.actuation import (
     find_actuators,
     prismatic_length_scale,
     speed_weights_text,
+    with_coordinates_of,
 )
 from core.functions.text import Amount, Cell, Column
 
@@ -48,6 +49,7 @@ def manipulability(
 
     if display == "single":
         ranges = tuple(Range(r.name, r.start, r.start, 1) for r in ranges)
+    own, context = context, with_coordinates_of(context, actuators)
     poses = sweep(context.model, context.mech, context.q, context.p, ranges, t=context.t)
     count = 1 if display == "single" else poses.count
     m = _motion_dimension(poses, frame, part)
@@ -61,7 +63,7 @@ def manipulability(
         q=to_row_tuples(poses.q[:count]),
         p=poses.p[:count],
         display=display,  # type: ignore[arg-type]
-        model=poses.model if poses.model is not context.model else None,
+        model=poses.model if poses.model is not own.model else None,
         ranges=ranges,
     )
     note = f"{part} of {frame}; radii in {_UNITS[kind, part]}; {_NOTE}; {_dimension_note(m)}"
@@ -72,7 +74,7 @@ def manipulability(
     remarks = (
         _singularity_note(found, table, len(ranges), m, part),
         _uncontrolled_motion_note(poses.mech, chosen, found, table, len(ranges)),
-        context.assumed_values_text((r.name for r in ranges), _names_in_dh_tables(context)),
+        own.assumed_values_text((r.name for r in ranges), _names_in_dh_tables(own)),
     )
     return EllipsoidField(
         title=f"{kind.capitalize()} ellipsoid of {frame}",

@@ -16,6 +16,7 @@ from core.functions.subjects.actuation import (
     find_actuators,
     prismatic_length_scale,
     speed_weights_text,
+    with_coordinates_of,
 )
 from core.functions.subjects.configurations import configurations_report
 from core.functions.text import Amount, Cell, Column
@@ -89,6 +90,7 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
     from core.analysis.manipulability import actuated_jacobian
     from core.functions.text import without_solver_errors
 
+    context = with_coordinates_of(context, actuators)
     mech, q, p = context.mech, context.q, context.p
     chosen = find_actuators(mech, actuators)
     if not chosen.names:

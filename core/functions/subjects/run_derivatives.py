@@ -16,7 +16,6 @@ from core.functions.function import Function, needs_mass, needs_motion
 from core.functions.options import Choice, Number, Signals, Text, Values
 from core.functions.results import Message, Report, Result, Table
 from core.functions.text import Cell, Column
-from core.simulation import Run
 
 if TYPE_CHECKING:
     from core.identification.sensitivities.gradient import DifferentiatedRun

@@ -17,7 +17,7 @@ from core.errors import FileError, suggest_names
 from core.files.followed_files import resolve_document_path
 from core.files.regular_file import SIGNAL, fingerprint, read_content, read_status
 from core.model import Driver
-from core.model.units import CompoundUnit, parse_compound_unit
+from core.model.units import SI, CompoundUnit, parse_compound_unit
 
 Array = NDArray[np.float64]
 SIGNAL_SUFFIXES = (".csv", ".txt", ".dat", ".t", ".sim")
@@ -27,6 +27,13 @@ LONGEST_LINE = 100_000
 """Maximum number of characters per line; a longer one means that the file is not a table."""
 _TIME = ("time", "t")
 _WITH_UNIT = re.compile(r"(.+?)\s*[\[(]([^\])]*)[\])]$")
+_BESIDE_NAME = re.compile(r"(\w+)(?:\s*/\s*|\s+in\s+)([^\W\d_]+|°)$")
+"""A name followed by a unit without brackets: "q/deg", "q in deg"."""
+_UNIT_WORDS = re.compile(
+    r"(?<![^\W_])(?:deg|degrees?|rpm|mm|cm|ms|msec|millisec(?:ond)?s?|milli?met(?:er|re)s?|inch(?:es)?)(?![^\W_])|°",
+    re.I,
+)
+"""Words in a heading that can only mean a unit."""
 _TIME_WITH_UNIT = re.compile(r"(t|time)_(s|ms|us|min)$", re.I)
 _ENDED_BY_UNIT = re.compile(r".+_(rad|deg|m|cm|mm|rpm)$")
 TIMES, LENGTHS, ANGLES = ((0, 0, 1, 0),), ((0, 1, 0, 0),), ((0, 0, 0, 1),)
@@ -45,8 +52,11 @@ _UNITS = {
 """Alternative spellings of units."""
 
 
-def read_driver_columns(driver: Driver, origin: str) -> tuple[Array, Array]:
-    """Return (times, values) of a driver's column. Raises FileError naming file, line and column."""
+def read_driver_columns(driver: Driver, origin: str, dimension: str = "") -> tuple[Array, Array]:
+    """Return (times, values) of a driver's column. dimension : of its function, "" if it is unknown
+
+    Raises FileError naming file, line and column.
+    """
     path, names, numbers = _read_file(driver, origin)
     time, others = _time_and_signal_columns(names)
     place = _find_driver_column(driver, names, others)
@@ -57,9 +67,10 @@ def read_driver_columns(driver: Driver, origin: str) -> tuple[Array, Array]:
             where=f"driver '{driver.name}', column",
             remedy=suggest_names(_wanted_column_name(driver), [names[k] for k in others]),
         )
-    measured = (*LENGTHS, *ANGLES) if driver.joint else ()
+    known = _compound_unit(SI[dimension]) if SI.get(dimension) else None
+    measured = (*LENGTHS, *ANGLES) if driver.joint and known is None else () if known is None else (known.powers,)
     times = numbers[:, time] * column_scale(names[time], TIMES, path)
-    return times, numbers[:, place] * column_scale(names[place], measured, path)
+    return times, numbers[:, place] * column_scale(names[place], measured, path, dimension)
 
 
 def read_signal_names(driver: Driver, origin: str) -> tuple[tuple[str, ...], str | None]:
@@ -124,22 +135,18 @@ def _parse_table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
             continue
         row, wrong = _parse_row(cells)
         if comment or wrong:
-            if not comment and row:  # a row that begins as one of numbers
-                problem = FileError(
-                    f"'{cells[wrong - 1][:40]}' is not a number.",
-                    file=path,
-                    line=number,
-                    where=f"column {wrong}",
-                    remedy=NUMBERS,
-                )
+            if (
+                not comment and row and (rows or not _names_unit(cells[wrong - 1]))
+            ):  # a row that begins as one of numbers
+                problem = problem or _number_error(cells, wrong, path, number)
             if (rows or simnon) and not comment:
-                raise problem or FileError(
-                    f"'{cells[0][:40]}' is not a number.", file=path, line=number, where="column 1", remedy=NUMBERS
-                )
+                raise problem or _number_error(cells, 1, path, number)
             if not rows and len(cells) > 1:
                 heads.append(tuple(cells))
                 simnon |= line.lstrip().startswith('"') and comment
             continue
+        if problem is not None and len(heads[-1]) == len(row):
+            raise problem
         if rows and len(row) != width:
             raise FileError(
                 f"This line has {len(row)} numbers, but the lines before it have {width}.",
@@ -157,6 +164,12 @@ def _parse_table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
         )
     _check_commas(heads, width, path)
     return _column_names(heads, width), np.array(rows).reshape(-1, width)
+
+
+def _number_error(cells: Sequence[str], column: int, path: str, line: int) -> FileError:
+    """Return the error for a cell of a row that is not a number; column counts from 1."""
+    text = f"'{cells[column - 1][:40]}' is not a number."
+    return FileError(text, file=path, line=line, where=f"column {column}", remedy=NUMBERS)
 
 
 def _check_commas(header_lines: Sequence[tuple[str, ...]], width: int, path: str) -> None:
@@ -195,6 +208,10 @@ def _is_unit(text: str) -> bool:
     return unit in _NO_UNIT or _compound_unit(unit) is not None
 
 
+def _names_unit(text: str) -> bool:
+    return bool(text) and _is_unit(text)
+
+
 def _is_other_unit(text: str) -> bool:
     """Return True for a known unit that is not SI."""
     found = _compound_unit(text.strip("[]() "))
@@ -202,8 +219,11 @@ def _is_other_unit(text: str) -> bool:
 
 
 def split_name_and_unit(name: str) -> tuple[str, str]:
-    """Split a column name "angle [deg]", "angle (deg)" or "t_ms" into (name, unit)."""
+    """Split a column name "angle [deg]", "angle (deg)", "angle/deg" or "t_ms" into (name, unit)."""
     found = _WITH_UNIT.match(name.strip()) or _TIME_WITH_UNIT.match(name.strip())
+    beside = _BESIDE_NAME.match(name.strip())
+    if found is None and beside is not None and _compound_unit(beside[2]) is not None:
+        found = beside
     return (found[1], found[2].strip()) if found else (name.strip(), "")
 
 
@@ -233,19 +253,29 @@ def _compound_unit(unit: str) -> CompoundUnit | None:
     return parse_compound_unit(_UNITS.get(unit.lower(), unit).replace("²", "^2"))
 
 
-def column_scale(name: str, dimensions: Collection[tuple[int, int, int, int]], file: str) -> float:
+def column_scale(name: str, dimensions: Collection[tuple[int, int, int, int]], file: str, quantity: str = "") -> float:
     """Return the factor from a column to SI. Raises FileError for a unit of another dimension.
 
-    dimensions : what it may measure, as powers of (kg, m, s, rad); anything if there are none
+    dimensions : what it may measure, as powers of (kg, m, s, rad); anything if there are none; quantity : the same in
+    words, such as "angle"
     """
     unit = split_name_and_unit(name)[1]
     ended = _ENDED_BY_UNIT.match(name)
     if not unit and ended and dimensions != TIMES:
         unit = ended[1]
+    meant = None if unit else _UNIT_WORDS.search(name)
+    if meant is not None:
+        raise FileError(
+            f"The heading seems to name a unit, '{meant[0]}', which is not read there.",
+            file=file,
+            where=f"column '{name}'",
+            remedy="Write the unit in brackets at the end, such as 'angle [deg]', or rename the column.",
+        )
     factor, found = unit_factor(unit, file, name), _compound_unit(unit)
     if found is not None and dimensions and found.powers not in dimensions:
         words = ((TIMES, "a time"), (LENGTHS, "a length"), (ANGLES, "an angle"))
-        what = next((word for powers, word in words if dimensions == powers), "an angle or a length")
+        named = f"{'an' if quantity[:1] in 'aeiou' else 'a'} {quantity.replace('_', ' ')}" if quantity else ""
+        what = named or next((word for powers, word in words if dimensions == powers), "an angle or a length")
         raise FileError(
             f"'{unit}' is not a unit of {what}.",
             file=file,
@@ -267,11 +297,12 @@ def _parse_row(cells: Sequence[str]) -> tuple[list[float], int]:
     row: list[float] = []
     for k, cell in enumerate(cells, 1):
         try:
-            row.append(float(cell.replace(",", ".", 1)))
+            number = float(cell.replace(",", ".", 1))
         except ValueError:
             return row, k
-        if not math.isfinite(row[-1]):
+        if not (math.isfinite(number) and cell.isascii()) or "_" in cell:
             return row, k
+        row.append(number)
     return row, 0
 
 

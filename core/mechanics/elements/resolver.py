@@ -269,6 +269,11 @@ class Resolver:
         """Return the formulas of the states of signals at the start."""
         return {name: self._signal_formula(name, law.start) for name, law in self.model.signal_table.states.items()}
 
+    @cached_property
+    def signal_updates(self) -> dict[str, LocatedFormula]:
+        """Return the formulas of the states of sampled signals at samples."""
+        return {name: self._signal_formula(name, node) for name, node in self.model.signal_table.updates.items()}
+
     def _signal_formula(self, name: str, node: Node) -> LocatedFormula:
         owner = self.model.signal_table.owner[name].name
         return LocatedFormula(build_formula(self.mode_variables.with_mode_variables(node)), f"signal '{owner}'")

@@ -73,6 +73,8 @@ class Clock:
     timed: bool
     """False if nothing in the machine depends on time."""
     origin: str = ""
+    dimensions: tuple[str, ...] = ()
+    """Dimension of each driver's function, "" if it is unknown."""
     modes: int = 0
     """Number of mode variables (`core.mechanics.elements.mode_variables`)."""
     motions: tuple[str, ...] = ()
@@ -90,17 +92,19 @@ class Clock:
     def splines(self, values: Mapping[str, Any], model: Model | None = None) -> Splines:
         """Return the splines at parameter values; model : the one whose motions are followed. Raises ModelError for an
         unusable table or an impossible motion, FileError for a file."""
-        made = build_splines([self._read_table(driver, values) for driver in self.drivers], self.modes)
+        dimensions = self.dimensions or ("",) * len(self.drivers)
+        tables = [self._read_table(*each, values) for each in zip(self.drivers, dimensions, strict=True)]
+        made = build_splines(tables, self.modes)
         if not self.motions:
             return made
         assert model is not None
         plan: Callable[..., list[tuple[Array, Array]]] = import_module(PLANNER).reference_splines
         return append_splines(made, plan(model, values, self.motions))
 
-    def _read_table(self, driver: Driver, values: Mapping[str, Any]) -> tuple[Array, Array]:
+    def _read_table(self, driver: Driver, dimension: str, values: Mapping[str, Any]) -> tuple[Array, Array]:
         where = f"driver '{driver.name}'"
         if driver.file:
-            t, y = read_driver_columns(driver, self.origin)
+            t, y = read_driver_columns(driver, self.origin, dimension)
         else:
             read = Numbers(values).scalar
             t, y = (
@@ -185,4 +189,6 @@ def build_clock(model: Model, names: set[str], modes: int = 0) -> Clock:
     variables."""
     motions = followed_coordinates(model)
     timed = bool(model.drivers) or bool(motions) or bool(names & {"t", "time"})
-    return Clock(recorded_drivers(model), timed, model.origin, modes, motions)
+    recorded = recorded_drivers(model)
+    dimensions = tuple(driver.given_dimension(model) for driver in recorded)
+    return Clock(recorded, timed, model.origin, dimensions, modes, motions)

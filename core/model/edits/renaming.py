@@ -193,6 +193,10 @@ def build_renaming(model: Model, collection: str, old: str, new: str | None = No
             made.signals.update(_without_shadowed_names(joint_name_changes(element, name), shadowed | sensors))
         elif owner == "bodies" and element.name not in held:
             made.signals.update(_without_shadowed_names(body_name_changes(element.name, name), shadowed | sensors))
+        if owner in ("signals", "motions"):
+            made.signals.update(_without_shadowed_names(_names_as_used(model, element.name, name), shadowed | sensors))
+        elif owner == "joints":
+            made.signals.update(_names_behind_others(model, element.name, name))
         if (owner, element) in unknown:
             made.signals.update(_without_shadowed_names(_names_as_used(model, element.name, name), shadowed))
     return made
@@ -203,6 +207,20 @@ def _names_as_used(model: Model, old: str, new: str) -> dict[str, str]:
     formulas = (f for _, element in model.elements() for part in nested_elements(element) for f in list_formulas(part))
     used = {name for formula in formulas for name in names_in_formula(parse(formula.text))}
     return {name: f"{new}{name.removeprefix(old)}" for name in used if f"{name}.".startswith(f"{old}.")}
+
+
+def _names_behind_others(model: Model, old: str, new: str) -> dict[str, str]:
+    """Return old name → new name where a joint follows another name: gravity.elbow, ref.elbow.q, pick.elbow.v …"""
+    heads = {"gravity", "ref", *(signal.name for signal in model.signals), *(motion.name for motion in model.motions)}
+    if not (model.signals or model.forces):
+        return {}
+    formulas = (f for _, element in model.elements() for part in nested_elements(element) for f in list_formulas(part))
+    found: dict[str, str] = {}
+    for name in {name for formula in formulas for name in names_in_formula(parse(formula.text))}:
+        head, _, rest = name.partition(".")
+        if head in heads and f"{rest}.".startswith(f"{old}."):
+            found[name] = f"{head}.{new}{rest.removeprefix(old)}"
+    return found
 
 
 def _without_shadowed_names(table: Mapping[str, str], shadowed: set[str]) -> dict[str, str]:

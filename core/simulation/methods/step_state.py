@@ -68,7 +68,13 @@ class StepState(Record):
     most: int
     """Largest number of steps."""
     end: float
-    """End of the run, s."""
+    """End of the run, or of its part until sampled laws are evaluated, s."""
+    stops: int = 0
+    """1 if sampled laws are evaluated at `end`."""
+    resumed: float = -np.inf
+    """Fixed steps: time at which sampled laws were last evaluated, s."""
+    made: int = 0
+    """Number of samples of this piece before the last evaluation of sampled laws."""
     limit: float
     """Longest allowed step, s."""
     rtol: float

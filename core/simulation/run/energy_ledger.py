@@ -196,7 +196,7 @@ def _interpolate_quintically(samples: tuple[Array, Array, Array], instants: _Ste
 
 LEDGER = (
     *("energy.friction", "energy.stops", "energy.in_stops", "energy.dampers"),
-    *("energy.motors", "energy.drivers", "energy.balance"),
+    *("energy.motors", "energy.drivers", "energy.controllers", "energy.balance"),
 )
 BALANCE = "energy.balance"
 BALANCED_SHARE = 1e-4
@@ -224,6 +224,9 @@ def compute_energy(channels: Any, channel: str) -> Array:
         case "motors":
             kept = modes.motor_work
             return integrate_power(channels, _joint_force_power) if kept is None else kept
+        case "controllers":
+            acts = bool(channels.mech.compiled.elements.model.signal_table.forces)
+            return integrate_power(channels, _control_power) if acts else 0.0 * channels.samples.time
         case "drivers":
             return (
                 integrate_power(channels, _driver_power)
@@ -231,7 +234,7 @@ def compute_energy(channels: Any, channel: str) -> Array:
                 else 0.0 * channels.samples.time
             )
         case _:
-            plus, minus = ("total", "friction", "stops", "dampers"), ("motors", "drivers")
+            plus, minus = ("total", "friction", "stops", "dampers"), ("motors", "drivers", "controllers")
             left = sum((channels[f"energy.{name}"] for name in plus), np.zeros(len(channels.samples.time)))
             return np.asarray(left - sum(channels[f"energy.{name}"] for name in minus))
 
@@ -239,7 +242,7 @@ def compute_energy(channels: Any, channel: str) -> Array:
 def balance_note(channels: Any, balance: Array) -> str:
     """Return a note for the user if the energy balance varies because work is integrated between samples; otherwise
     ''."""
-    between = [channels[f"energy.{name}"] for name in ("dampers", "drivers")]
+    between = [channels[f"energy.{name}"] for name in ("dampers", "drivers", "controllers")]
     if channels.modes.motor_work is None:
         between.append(channels["energy.motors"])
     worked = max((float(np.max(np.abs(each), initial=0.0)) for each in between), default=0.0)
@@ -259,6 +262,13 @@ def _dissipated_power(channels: Any) -> Array:
     """Return the power (n,), W, dissipated or absorbed by dampers and force elements."""
     s, states = channels.samples, channels.elements.states
     power = channels.mech.compiled.call("lost_power", s.q, s.v, p=channels.p, t=s.time, x=states["x"])
+    return np.reshape(power, len(s.time))
+
+
+def _control_power(channels: Any) -> Array:
+    """Return the power (n,), W, of controllers."""
+    s, states = channels.samples, channels.elements.states
+    power = channels.mech.compiled.call("control_power", s.q, s.v, p=channels.p, t=s.time, x=states["x"])
     return np.reshape(power, len(s.time))
 
 

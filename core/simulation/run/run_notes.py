@@ -90,6 +90,34 @@ def find_exceeded_limits(run: Run) -> tuple[str, ...]:
     return tuple(found)
 
 
+def find_saturated_controllers(run: Run) -> tuple[str, ...]:
+    """Return a sentence for each controlled coordinate whose force was limited, with the share of the time and when."""
+    found = []
+    for signal, row, name in run.mech.compiled.elements.model.signal_table.forces:
+        limited = run[f"{name.removesuffix('.tau')}.saturated"] > 0.0
+        if limited.any():
+            share = 100.0 * float(np.mean(limited))
+            found.append(
+                f"The force of '{signal.name}' in '{row.component}' was limited at {share:.2g} % of the samples, first "
+                f"at t = {float(run.time[int(np.argmax(limited))]):.4g} s."
+            )
+    return tuple(found)
+
+
+def find_long_delays(mech: Mechanism, settings: Settings) -> tuple[str, ...]:
+    """Return a sentence for each signal whose delay is longer than the run."""
+    numbers, found = mech.compiled.coordinates.numbers, []
+    for signal in mech.compiled.elements.model.signals:
+        if "delay" in signal.info.uses and signal.delay != 0.0:
+            delay = float(numbers.scalar(signal.delay, f"signal '{signal.name}', delay"))
+            if delay > settings.duration:
+                found.append(
+                    f"The delay of '{signal.name}', {delay:.4g} s, is longer than the run: its output stays as at the "
+                    "start."
+                )
+    return tuple(found)
+
+
 def _find_passing_time(time: NDArray[np.float64], q: NDArray[np.float64], exceeded: PassedLimit) -> float:
     """Return the time of the first sample beyond the limit, s."""
     outward = 1.0 if np.isclose(float(np.max(q)) - exceeded.limit, exceeded.by) else -1.0

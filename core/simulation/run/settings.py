@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
 from core.later import dataclass
-from core.mechanism import Mechanism
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import RECORDED, Method
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
 
 AUTOMATIC_FACTORS, CHOLESKY, RANK_REVEALING = FACTORISATIONS = ("automatic", "Cholesky", "rank-revealing")
 """Values of the option `factorisation`, see `core.simulation.simulate`; automatic means rank-revealing."""

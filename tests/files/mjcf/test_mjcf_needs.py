@@ -23,6 +23,14 @@ REFUSED = {
     "sensor of an unknown kind": ("", '<sensor><framepos objtype="qq" objname="s"/></sensor>', "objtype"),
     "gain that is a word": ("", '<actuator><position joint="j" kp="qqq"/></actuator>', "kp"),
     "unused default that is a word": ('<default><default class="x"><site size="a"/></default></default>', "", "size"),
+    "count of a setting": ('<option ls_iterations="2.5"/>', "", "ls_iterations"),
+    "colour of a picture": ('<visual><rgba haze="1 1 1"/></visual>', "", "haze"),
+    "misspelt part of a picture": ('<visual><quality shadowsise="1"/></visual>', "", "shadowsise"),
+    "truth of a setting": ('<compiler fusestatic="yes"/>', "", "fusestatic"),
+    "setting of a camera": ('<default><camera mode="qqq"/></default>', "", "mode"),
+    "direction of two numbers": ('<option wind="1 2"/>', "", "wind"),
+    "range of one number": ("", '<actuator><motor joint="j" forcerange="1"/></actuator>', "forcerange"),
+    "gear of seven numbers": ("", '<actuator><motor joint="j" gear="1 1 1 1 1 1 1"/></actuator>', "gear"),
     "option twice": ("<option><flag/><flag/></option>", "", "twice"),
     "default twice": ("<default><motor/><motor/></default>", "", "twice"),
     "class twice": ('<default><default class="x"/><default class="x"/></default>', "", "twice"),
@@ -33,6 +41,12 @@ COMPLETE = (
     ('<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>', ""),
     ('<default><adhesion ctrlrange="0 1"/></default>', '<actuator><adhesion body="b"/></actuator>'),
     ("", '<actuator><motor site="s" gear="1 0 0 0 0 0"/></actuator>'),
+    (
+        '<option ls_iterations="7" wind="1 2 3"><flag energy="enable"/></option><visual><global fovy="3"/>'
+        '<headlight active="1"/><scale com="1"/><rgba com="1 1 1 1"/></visual>'
+        '<default><geom friction="1 1" solref=".1 1"/><site size="1 1 1"/><tendon stiffness="1"/></default>',
+        '<sensor><jointpos joint="j" noise="1"/></sensor><keyframe><key qpos="1" time="2"/></keyframe>',
+    ),
     ("", '<custom><numeric name="n" size="2"/><text name="t" data="x"/></custom><sensor><user dim="1"/></sensor>'),
     ("", '<sensor><framepos objtype="site" objname="s"/></sensor>'),
 )
@@ -73,6 +87,6 @@ def test_values_that_nothing_reads_are_checked(tmp_path, site):
 @pytest.mark.parametrize(("before", "behind"), COMPLETE)
 def test_what_is_complete_is_none(tmp_path, before, behind):
     text = FRAME.format(before, behind, "")
-    refused = ("not complete", "twice", "not a number", "not a valid value", "has no '")
+    refused = ("not complete", "twice", "not a number", "numbers", "whole", "true nor", "not a valid value", "has no '")
     assert not [each.text for each in warnings_of(tmp_path, text) if any(word in each.text for word in refused)]
     compiled(text)

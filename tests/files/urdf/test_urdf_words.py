@@ -6,6 +6,7 @@ import pytest
 
 import kinetostat as ks
 from core.files import read
+from core.files.urdf.writer import write_urdf
 
 MASS = '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
 LINK = f'<link name="{{}}"><inertial>{MASS}</inertial>{{}}</link>'
@@ -57,6 +58,15 @@ WARNED = {
         "<mechanicalReducton>",
         "mechanicalReduction",
     ),
+    "empty number": (robot('<dynamics damping=""/>'), "'damping' of <dynamics> is empty", "remove"),
+    "empty pose": (robot('<origin rpy=" "/>'), "'rpy' of <origin> is empty", "remove"),
+    "number of what is only kept": (robot('<calibration rising="1,5"/>'), "“1,5”, is not a number", "0.5"),
+    "rotation given twice": (
+        robot('<origin quat_xyzw="0 0 1 1" rpy="0 0 1"/>', head='version="1.1"'),
+        "both quat_xyzw and rpy",
+        "one of them",
+    ),
+    "robot without a name": (robot().replace('name="r"', ""), "<robot> has no 'name'", "name"),
     "quaternion before 1.1": (robot('<origin quat_xyzw="0 0 1 1"/>'), "quat_xyzw", "1.1"),
     "follower of a fixed joint": (robot('<mimic joint="j"/>', kind="fixed"), "mimic", "one coordinate"),
     "follower of a planar joint": (robot('<mimic joint="j"/>', kind="planar"), "mimic", "one coordinate"),
@@ -77,15 +87,36 @@ def test_what_may_change_the_motion_is_a_warning(tmp_path, case):
     [
         robot(),
         robot('<origin quat_xyzw="0 0 1 1"/>', head='version="1.1"'),
-        robot(rest='<gazebo reference="a"><mu1>1</mu1></gazebo>' + GEARED.format("k")),
-        robot(
-            '<safety_controller k_velocity="1"/>',
-            link='<collision><geometry><box size="1 1 1"/></geometry></collision>',
-        ),
+        robot(link='<collision><geometry><box size="1 1 1"/></geometry></collision>'),
     ],
 )
 def test_what_robots_of_ros_say_is_no_finding(tmp_path, text):
     assert findings(tmp_path, text) == ()
+
+
+def test_what_is_kept_without_effect_is_one_hint(tmp_path):
+    kept = GEARED.format("k") + '<gazebo reference="a"><mu1>1</mu1></gazebo><gazebo/>'
+    (found,) = findings(tmp_path, robot('<safety_controller k_velocity="1"/>', rest=kept))
+    assert found.severity == "hint"
+    assert all(word in found.text for word in ("<transmission>", "<gazebo> (2 times)", "<safety_controller>"))
+
+
+def test_bounds_of_a_continuous_joint_are_told_as_left_out(tmp_path):
+    (found,) = findings(tmp_path, robot('<limit lower="-1" upper="1" effort="1" velocity="1"/>'))
+    assert (found.severity, found.name) == ("hint", "k")
+    assert "no bounds" in found.text
+
+
+def test_limits_of_planned_motions_are_read_and_written(tmp_path):
+    limit = '<limit effort="4" velocity="5" acceleration="6" deceleration="7" jerk="8"/>'
+    (tmp_path / "r.urdf").write_text(robot(limit, head='version="1.2"'))
+    model = read(tmp_path / "r.urdf").model
+    (found,) = model.joint("k").limits
+    assert (found.acceleration, found.deceleration, found.jerk) == (6.0, 7.0, 8.0)
+    written = write_urdf(model)
+    assert 'version="1.2"' in written.text
+    (tmp_path / "back.urdf").write_text(written.text)
+    assert read(tmp_path / "back.urdf").model.joint("k").limits == (found,)
 
 
 def test_other_words_are_one_hint(tmp_path):

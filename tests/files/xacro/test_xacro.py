@@ -59,6 +59,20 @@ def test_macros_and_properties_are_expanded(tmp_path):
     assert "l10" in links(written(tmp_path, body))
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ('<xacro:property name="a" valu="1"/><link name="a"/>', "unknown attribute(s): valu"),
+        ('<if value="0"><link name="b"/></if><link name="a"/>', "<if> in <robot> is not known"),
+        ('<xacro:include filename="no*.xacro"/><link name="a"/>', "matched no files"),
+    ],
+)
+def test_what_xacro_warns_of_is_a_warning(tmp_path, body, words):
+    found = read(written(tmp_path, body)).findings
+    assert [each.severity for each in found if words in each.text] == ["warning"]
+    assert not read(written(tmp_path, '<xacro:property name="a" value="1"/><link name="l${a}"/>')).findings
+
+
 def test_what_xacro_knows_is_expanded(tmp_path):
     """The names of the links are what Xacro's manual says of each construct."""
     (tmp_path / "sizes.yaml").write_text(
@@ -132,8 +146,8 @@ HOSTILE = {
         '<xacro:macro name="m" params="a:=${().__class__}"><link name="${a}"/></xacro:macro><xacro:m/>',
         "__class__",
     ),
-    "name space as a value": ('<link name="${python}"/>', "name space"),
-    "entries of a name space": ("<link name=\"${python['len']}\"/>", "name space"),
+    "name space as a value": ('<link name="${python}"/>', "namespace"),
+    "entries of a name space": ("<link name=\"${python['len']}\"/>", "namespace"),
     "name of a package": ('<link name="$(find ../../../../../../nothing)"/>', "not found"),
 }
 EXTRA = {

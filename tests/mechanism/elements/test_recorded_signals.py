@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from core.errors import FileError, ModelError
+from core.files import load
 from core.mechanics.elements.recorded_signals import read_driver_columns, read_table
 from core.mechanics.elements.time_argument import build_splines
 from core.model import Driver
+from core.simulation import simulate
 
 NUMBERS = [[0.0, 1.5], [0.1, 1.6]]
 
@@ -43,6 +45,10 @@ def test_what_other_programs_write_is_read(tmp_path, text, encoding):
         ("t,pin\n0,1\n1,\n", r":3, column 2: '' is not a number"),
         ("t;pin\n0,0;1.234,5\n", r":2, column 2: '1.234,5' is not a number"),
         ("t,pin\n0,1\n1,2,3\n", r":3: This line has 3 numbers, but the lines before it have 2"),
+        ("t,pin\n0,x\n1,2\n", r":2, column 2: 'x' is not a number"),
+        ("0,x\n1,2\n2,3\n", r":1, column 2: 'x' is not a number"),
+        ("t,pin\n0,1_0\n", r":2, column 2: '1_0' is not a number"),
+        ("t,pin\n0,\u0661\n", r":2, column 2: '\u0661' is not a number"),
         ("pin\n1\n2\n", r"has no columns of numbers over time"),
     ],
 )
@@ -61,6 +67,8 @@ def test_what_is_wrong_is_told_with_line_and_column(tmp_path, text, place):
         "t_ms,q_deg\n0,0\n1000,90\n",
         "t,q\nms,deg\n0,0\n1000,90\n",
         "# t [sec], q [°]\n0 0\n1 90\n",
+        "t/ms,q / deg\n0,0\n1000,90\n",
+        "time in s,angle in degrees\n0,0\n1,90\n",
     ],
 )
 def test_units_in_the_head_turn_a_drivers_columns_into_si(tmp_path, text):
@@ -75,6 +83,7 @@ def test_units_in_the_head_turn_a_drivers_columns_into_si(tmp_path, text):
     [
         ("t [ms],q [blurb]\n0,0\n1,1\n", "'blurb' is not a known unit"),
         ("t [ms],q [deg/s]\n0,0\n1,1\n", "'deg/s' is not a unit of an angle or a length"),
+        ("t,angle degrees\n0,0\n1,1\n", "seems to name a unit, 'degrees'"),
         ("t [mm],q\n0,0\n1,1\n", "'mm' is not a unit of a time"),
         ("t,q\n0,0,0,0\n1,0,1,5\n", "decimal commas"),
     ],
@@ -91,3 +100,25 @@ def test_a_table_that_no_spline_can_follow_is_refused(times):
     values = np.linspace(1.0, 2.0, len(times))
     with pytest.raises(ModelError, match="too many orders of magnitude"):
         build_splines([(np.array(times), values)])
+
+
+@pytest.mark.parametrize(
+    ("motion", "heading", "words"),
+    [
+        ("position", "q [mm]", "'mm' is not a unit of an angle"),
+        ("velocity", "q [deg]", "'deg' is not a unit of an angular velocity"),
+        ("velocity", "q [deg/s]", ""),
+    ],
+)
+def test_units_belong_to_what_the_driver_gives(tmp_path, motion, heading, words):
+    (tmp_path / "u.csv").write_text(f"t,{heading}\n0,0\n1,90\n", encoding="utf-8")
+    bodies = "{b: {mass: 1, inertia: {ixx: 1, iyy: 1, izz: 1}}}"
+    drivers = f"{{d: {{joint: j, file: u.csv, motion: {motion}}}}}"
+    text = f"kinetostat: 1\nbodies: {bodies}\njoints: {{j: {{parent: world, child: b}}}}\ndrivers: {drivers}\n"
+    (tmp_path / "u.kst").write_text(text)
+    if words:
+        with pytest.raises(FileError, match=words):
+            simulate(load(tmp_path / "u.kst"), 0.1)
+    else:
+        run = simulate(load(tmp_path / "u.kst"), 1.0)
+        assert run["j.v"][-1] == pytest.approx(np.pi / 2, rel=1e-9)

@@ -15,6 +15,7 @@ from core.simulation import simulate
 from core.simulation.run.resampling import equilibrium_run, resample_run
 from resources import examples
 from viz import camera
+from viz.film.encoders import EncoderInBackground
 from viz.film.film import (
     FilmStage,
     Footage,
@@ -345,3 +346,29 @@ def test_links_that_meet_in_the_filmed_motion_lie_side_by_side():
     with open_offscreen_scene((320, 240)) as scene:
         FilmStage(scene, filmed)
         assert layers(scene) != at_rest
+
+
+class FailingEncoder:
+    """Fails at the second frame."""
+
+    def __init__(self) -> None:
+        self.frames = self.discarded = 0
+
+    def add_frame(self, picture):
+        self.frames += 1
+        if self.frames == 2:
+            raise FileError("The disk is full.")
+
+    def discard(self):
+        self.discarded += 1
+
+
+def test_errors_of_encoders_in_the_background_are_raised_by_later_calls():
+    failing = FailingEncoder()
+    encoder = EncoderInBackground(failing)
+    for _ in range(2):
+        encoder.add_frame(np.zeros((2, 2, 4), np.uint8))
+    with pytest.raises(FileError, match="disk is full"):
+        encoder.finish()
+    encoder.discard()
+    assert (failing.frames, failing.discarded) == (2, 1)

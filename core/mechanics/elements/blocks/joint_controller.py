@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from core.errors import ModelError
 from core.mechanics.elements.blocks.signal_block import SignalBlock, own_state
 from core.model.dimensions import force_dimension, joint_dimension
 from core.model.formula.differentiation import ZERO, combine, differentiate
@@ -59,7 +60,7 @@ class JointController(SignalBlock):
         for row in signal.joints:
             c, to = row.component, reference_of(signal, row)
             values[f"{c}.reference"] = to.q
-            values[f"{c}.error"] = combine("r - q", r=to.q, q=Name(f"{c}.q"))
+            values[f"{c}.error"] = combine("r - q", r=to.q, q=measured_coordinate(signal, row))
             values |= limited_force(signal, row, model)
             values[f"{c}.command"] = cls.command(signal, row, to, values)
             states |= cls.joint_states(signal, row, to)
@@ -83,6 +84,23 @@ class JointController(SignalBlock):
     def further_states(cls, signal: Signal) -> dict[str, StateLaw]:
         """Return the states that belong to no joint."""
         return {}
+
+
+def measured_coordinate(signal: Signal, row: ControlledJoint) -> Node:
+    """Return a coordinate as a sampled controller measures it, with noise, in steps of the resolution. Raises
+    ModelError where a continuous law would have noise."""
+    q: Node = Name(f"{row.component}.q")
+    if signal.noise != 0.0:
+        q = combine("q + n", q=q, n=own_state(signal, f"{row.component}.noise"))
+    if signal.resolution != 0.0:
+        q = combine("d*floor(q/d + 0.5)", q=q, d=value_node(signal.resolution))
+    if signal.period is None and (signal.noise != 0.0 or signal.resolution != 0.0):
+        raise ModelError(
+            "Only sampled controllers have noise and a resolution.",
+            where=f"signal '{signal.name}', period",
+            remedy="Give the period at which it measures, or leave noise and resolution at 0.",
+        )
+    return q
 
 
 def gain(signal: Signal, row: ControlledJoint, name: str) -> Node:

@@ -164,3 +164,53 @@ class Quantiser(SignalBlock):
     def law(cls, signal: Signal, model: Any) -> BlockLaw:
         """Return the rounded input."""
         return BlockLaw({"": combine("d*floor(u/d + 0.5)", u=input_node(signal), d=value_node(signal.resolution))})
+
+
+class SampleHold(SignalBlock):
+    """Sample and hold."""
+
+    name, title, short_title = "sample_hold", "Sample and hold", "sample and hold"
+    help = "The input at the last sample, delayed on request."
+    uses = ("input", *SAMPLED, "initial")
+    needs = ("period",)
+    rank = 26
+
+    @classmethod
+    def law(cls, signal: Signal, model: Any) -> BlockLaw:
+        """Return the input, which sampling holds."""
+        return BlockLaw({"": input_node(signal)})
+
+
+class Hysteresis(SignalBlock):
+    """Relay with hysteresis, evaluated at samples."""
+
+    name, title, short_title = "hysteresis", "Relay with hysteresis", "hysteresis"
+    help = "Changes to high when the input is above upper at a sample, to low when it is below lower; else it stays."
+    uses = ("input", "settings", *SAMPLED)
+    needs = ("period",)
+    numbers = (LOWER, UPPER, Quantity("low", "", 0.0, "Value when low"), Quantity("high", "", 1.0, "Value when high"))
+    rank = 27
+
+    @classmethod
+    def law(cls, signal: Signal, model: Any) -> BlockLaw:
+        """Return the value for the input, or the one that is held."""
+        parts = {each.name: cls.number(signal, each.name) for each in cls.numbers}
+        held = own_state(signal, "held")
+        return BlockLaw(
+            {"": combine("if(u > upper, high, if(u < lower, low, y))", u=input_node(signal), y=held, **parts)}
+        )
+
+
+class Noise(SignalBlock):
+    """Normally distributed noise, new at every sample."""
+
+    name, title, short_title = "noise", "Noise", "noise"
+    help = "input + a normally distributed number with the standard deviation noise, new at every sample; seeded."
+    uses = ("input", "noise", "seed", *SAMPLED)
+    needs = ("period", "noise")
+    rank = 28
+
+    @classmethod
+    def law(cls, signal: Signal, model: Any) -> BlockLaw:
+        """Return the sum of input and noise."""
+        return BlockLaw({"": combine("u + n", u=input_node(signal), n=own_state(signal, "noise"))})

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QStyle, QStyleOptionSlider
 
 from app.document.frame_moves import jogged_pose, pose_from_numbers, pose_numbers
 from app.document.session import Session
@@ -79,7 +81,7 @@ def test_the_panel_lists_what_the_kernel_finds(qtbot, settings, name):
         if each.configuration is not None:
             assert row.name == str(each.configuration)
     assert [row.is_present for row in rows].count(True) == 1
-    assert panel.note.words.startswith("All" if kernel.complete == "all" else "At least these")
+    assert panel.note.words.startswith("At least these" if kernel.complete == "at least these" else "All")
     close(panel)
 
 
@@ -238,3 +240,44 @@ def test_the_slowest_direction_is_that_of_a_planar_arm_of_two_links():
     share, _ = slowest.shares(q, {})["translation"]
     assert share == pytest.approx(sigma[1] / sigma[0], rel=1e-9)
     assert slowest.describe(np.array([0.3, 0.0]), {})[0].startswith("Near a singular pose")
+
+
+def test_the_slider_of_a_redundant_arm_moves_its_joints_while_the_tool_stays(qtbot, settings):
+    session = open_arm("panda")
+    panel = panel_for(qtbot, settings, session)
+    row = panel.self_motion
+    assert pump(lambda: row.motion.curve is not None)
+    assert row.isVisible()
+    start = row.motion.length
+    assert row.motion.curve.at(start) == pytest.approx(session.q, abs=1e-6)
+    X, before, label = tool_pose(session), session.q.copy(), session.undo_label
+    at = row.slider.rect().center()
+    QTest.mousePress(row.slider, Qt.MouseButton.LeftButton, pos=handle_center(row.slider))
+    QTest.mouseMove(row.slider, at + QPoint(row.slider.width() // 3, 0))
+    assert pump(lambda: np.max(np.abs(session.q - before)) > 0.05)
+    assert tool_pose(session) == pytest.approx(X, abs=1e-7)
+    QTest.mouseRelease(row.slider, Qt.MouseButton.LeftButton, pos=at + QPoint(row.slider.width() // 3, 0))
+    assert not session.has_preview
+    assert tool_pose(session) == pytest.approx(X, abs=1e-7)
+    assert row.value.text().startswith(f"{row.motion.joints[0]} ")
+    session.undo()
+    assert np.array_equal(session.q, before)
+    assert session.undo_label == label
+    assert pump(lambda: row.motion.length == pytest.approx(start, abs=1e-6))
+    session.pose("Another pose", before + 0.1)
+    curve = row.motion.curve
+    assert pump(lambda: row.motion.curve not in (None, curve))
+    assert row.motion.curve.at(row.motion.length) == pytest.approx(session.q, abs=1e-6)
+    close(panel)
+
+
+def handle_center(slider):
+    option = QStyleOptionSlider()
+    slider.initStyleOption(option)
+    part = QStyle.SubControl.SC_SliderHandle
+    return slider.style().subControlRect(QStyle.ComplexControl.CC_Slider, option, part, slider).center()
+
+
+def test_an_arm_that_is_not_redundant_has_no_slider(arm):
+    _session, panel = arm
+    assert panel.self_motion.isHidden()

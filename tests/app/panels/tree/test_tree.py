@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 
 from app.commands import element_edits
@@ -248,7 +249,8 @@ def rename_by_keys(qtbot, tree, key, text):
     qtbot.keyClick(line, Qt.Key.Key_Backspace)
     qtbot.keyClicks(line, text)
     qtbot.keyClick(line, Qt.Key.Key_Return)
-    QApplication.processEvents()
+    for _ in range(2):  # the editor is closed, then the name changed
+        QApplication.processEvents()
 
 
 def test_renaming_in_place_carries_references(qtbot, session, tree):
@@ -535,6 +537,21 @@ def test_renaming_what_is_being_renamed_goes_on(bench, capfd):
         QApplication.processEvents()
     assert "editing failed" not in capfd.readouterr().err
     assert bench.window.tree.view.findChild(QLineEdit) is not None
+
+
+def test_a_selection_elsewhere_ends_renaming_first(bench):
+    bench.example("double_pendulum")
+    first, second = (ElementRef("bodies", body.name) for body in bench.session.model.bodies[:2])
+    bench.session.select(first)
+    bench.window.run_command("element.rename")
+    QApplication.processEvents()
+    line = bench.window.tree.view.findChild(QLineEdit)
+    QTest.keyClicks(line, "strut")
+    bench.session.select(second)
+    QApplication.processEvents()
+    assert bench.session.model.bodies[0].name == "strut"
+    assert bench.session.selection == second
+    assert bench.window.tree.view.currentItem() is bench.window.tree.items[f"bodies:{second.name}"]
 
 
 def test_gravity_is_named_where_it_keeps_a_parameters_value(qtbot, session, tree):
