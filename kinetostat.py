@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from core.mechanics.elements.constraints.frame_constraint import FrameConstraint
     from core.mechanics.elements.forces.line_law import LineLaw
     from core.mechanism import Mechanism
+    from core.mechanism.makers_configurations import format_configuration
     from core.model.edits import edits
     from core.model.element_classes import *  # noqa: F403
     from core.motions import laws as laws
@@ -113,6 +114,7 @@ _PLACES = {
     "core.joints.pose_law": ("PoseLawJoint",),
     "core.kinds": ("register",),
     "core.mechanism": ("Mechanism",),
+    "core.mechanism.makers_configurations": ("format_configuration",),
     "core.motions.plan": ("plan",),
     "core.motions.trajectory": ("Trajectory",),
     "core.constraints.mobility.findings": ("check",),

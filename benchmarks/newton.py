@@ -18,8 +18,10 @@ import numpy as np
 from benchmarks.measure import once, together
 from core.analysis.branches import find_branches
 from core.analysis.inverse_kinematics import move_frame_to_target, solve_inverse_kinematics
+from core.analysis.linearisation import linearise
 from core.files import load
 from core.mechanism import Mechanism
+from core.studies.workspace.mapping import workspace
 from resources import EXAMPLES
 
 Call = Callable[[], Any]
@@ -62,9 +64,33 @@ def branches() -> Iterator[tuple[str, Mechanism, Call]]:
         yield f"{name}: branches", mech, partial(find_branches, mech)
 
 
+def assembly() -> Iterator[tuple[str, Mechanism, Call]]:
+    """Assembly from a displaced position, and mobility."""
+    for name in ("four_bar", "stewart", "engine_v6"):
+        mech = open_machine(name)
+        away = mech.clamp(mech.integrate(mech.rest(), np.full(mech.nv, 0.5 * TURN), 1.0))
+        yield f"{name}: assembly", mech, partial(mech.assemble, away)
+        yield f"{name}: mobility", mech, partial(mech.mobility, mech.rest())
+
+
+def workspaces() -> Iterator[tuple[str, Mechanism, Call]]:
+    """Workspace of a platform."""
+    mech = open_machine("stewart")
+    yield "stewart: workspace, 2000 poses", mech, partial(workspace, mech, "platform", samples=2000)
+
+
+def linearisation() -> Iterator[tuple[str, Mechanism, Call]]:
+    """Linearisation about the position of rest."""
+    mech = open_machine("panda")
+    yield "panda: linearisation", mech, partial(linearise, mech, mech.rest())
+
+
 QUESTIONS: dict[str, Callable[[], Iterator[tuple[str, Mechanism, Call]]]] = {
     "inverse_kinematics": inverse_kinematics,
     "branches": branches,
+    "assembly": assembly,
+    "workspaces": workspaces,
+    "linearisation": linearisation,
 }
 
 

@@ -41,6 +41,8 @@ STILL = 0.25
 """Time without movement, s, after which a slower list is computed."""
 SAME = 1e-6
 """Difference of joints (rad, m), up to whole turns, below which a solution is the present position."""
+SINGULAR_REACH = 0.1
+"""Share of mobility below which the singular pose of an arm without named parts is looked for."""
 FIRST_NAMES = frozenset({"front", "up", "left", "no flip", "+"})
 """Names that come first in the list, so that a configuration keeps its place while the machine moves."""
 
@@ -84,12 +86,21 @@ class ConfigurationsRequest:
         assert isinstance(found, InverseKinematics)
         return found
 
+    def nearest_singularity(self) -> str:
+        """Describe the nearest singular pose of the frame; "" if none is near."""
+        try:
+            near = self.mech.singularities(self.q, self.frame, reach=SINGULAR_REACH, p=self.p)
+        except KinetostatError:
+            return ""
+        return str(near.singularities[0]) if near.singularities else ""
+
 
 @dataclass(frozen=True, eq=False)
 class _Answer:
     request: ConfigurationsRequest
     found: InverseKinematics | None
     problem: str = ""
+    singularity: str = ""
 
 
 class ArmConfigurations(QObject):
@@ -114,6 +125,8 @@ class ArmConfigurations(QObject):
         self._names: tuple[str, ...] = ()
         self.found: InverseKinematics | None = None
         self.problem = ""
+        self.singularity = ""
+        """Name and distance of the nearest singular pose; "" if none is near."""
         self.pointed: int | None = None
         self.chosen: int | None = None
         self._users: set[object] = set()
@@ -354,7 +367,8 @@ class ArmConfigurations(QObject):
                 raise Cancelled
 
         try:
-            self._answer = _Answer(request, request.find(stop_if_old))
+            found = request.find(stop_if_old)
+            self._answer = _Answer(request, found, singularity=request.nearest_singularity())
         except Cancelled:
             pass
         except KinetostatError as error:
@@ -384,6 +398,7 @@ class ArmConfigurations(QObject):
         chosen = self._names[self.chosen] if self.chosen is not None else ""
         self.found = answer.found if answer is not None else None
         self.problem = answer.problem if answer is not None else ""
+        self.singularity = answer.singularity if answer is not None else ""
         self._shown = answer.request if answer is not None else None
         self._solutions = tuple(sorted(self.found.solutions, key=_place_in_list)) if self.found is not None else ()
         self._names = tuple(_name(each, k) for k, each in enumerate(self._solutions))

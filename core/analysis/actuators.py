@@ -68,8 +68,7 @@ def choose_actuators(mech: Mechanism, names: Sequence[str] = ()) -> Actuators:
     """
     if not names:
         return default_actuators(mech.compiled)
-    indices = tuple(dict.fromkeys(k for name in names for k in _speed_indices(mech, name)))
-    chosen = _actuators_from_indices(mech.compiled, indices, "as named")
+    chosen = named_actuators(mech, names)
     loose = _compute_transmission(mech.compiled, _free_motions_at_generic_pose(mech.compiled), chosen).loose
     if loose.shape[1]:
         count = loose.shape[1]
@@ -80,6 +79,23 @@ def choose_actuators(mech: Mechanism, names: Sequence[str] = ()) -> Actuators:
             remedy="Name one for each degree of freedom, or none to have them chosen automatically.",
         )
     return chosen
+
+
+def named_actuators(mech: Mechanism, names: Sequence[str]) -> Actuators:
+    """Actuators by the names of speeds or joints, even if they leave other joints free."""
+    indices = tuple(dict.fromkeys(k for name in names for k in _speed_indices(mech, name)))
+    return _actuators_from_indices(mech.compiled, indices, "as named")
+
+
+def actuated_columns(mech: Mechanism, q: Array, J: Array, names: Sequence[str], p: Values = None) -> Array:
+    """(…, 6, m) columns of Jacobians J (…, 6, nv) by the speeds of actuators, with loops closed at q (…, nq); in open
+    chains all other joints are at rest."""
+    if not PositionConstraints(mech.compiled, p, drivers=False).rows:
+        return np.asarray(J[..., list(named_actuators(mech, names).indices)])
+    chosen = choose_actuators(mech, names)
+    flat = np.broadcast_to(q, (*J.shape[:-2], mech.nq)).reshape(-1, mech.nq)
+    speeds = [actuator_transmission(mech, each, chosen, p).speeds for each in flat]
+    return np.asarray(J @ np.array(speeds).reshape(*J.shape[:-2], mech.nv, -1))
 
 
 @cache_per_model

@@ -1,10 +1,15 @@
-"""Default frame of analyses, the tool, and the joints that lead to it."""
+"""Default frame of analyses, the tool, the joints that lead to it, and what it carries."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from core.errors import ModelError
 from core.mechanics.multibody.topology import Topology, build_topology
+from core.mechanism import Mechanism
 from core.model import WORLD, Model
+from core.model.edits.payloads import MOUNT, with_payload
 
 _TOOL_WORDS = ("tool", "tcp", "tool0", "ee", "end_effector", "hand", "gripper", "flange", "ee_link")
 
@@ -88,3 +93,13 @@ def moving_joints_to_tip(topology: Topology, tip: str) -> list[str]:
     if not path:
         raise ModelError(f"No joint moves '{tip}'.", where="tip", remedy="Choose another frame.")
     return path
+
+
+def put_payload(
+    mech: Mechanism, mass: float, center: Sequence[float], inertia: Any = None, frame: str | None = None
+) -> Mechanism:
+    """Mechanism with a payload, see `Mechanism.with_payload`; without a frame where one is, else on the tool."""
+    if frame is None:
+        is_there = any(joint.name == MOUNT for joint in mech.model.joints)
+        frame = "" if is_there else tool_frame(mech.model)
+    return mech.updated(with_payload(mech.model, mass, center, inertia, frame))

@@ -8,7 +8,7 @@ which goes on growing up to half a turn; its derivative along s is that of s wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,58 +20,38 @@ from core.constraints.cut_coordinates import (
     limits_widened_to_start,
     most_exceeded_limit,
 )
-from core.joints import JointKind
+from core.constraints.newton.availability import is_newton_ready
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.matrix_forms import Matrix, scale_matrix
 from core.numerics.position_solver import Flags, PositionProblem
-from core.numerics.spatial.pose import Pose
-from core.numerics.spatial.rotation import Rotation
-from core.numerics.spatial.vector import Vector3
 from core.numerics.tolerances import ACCEPTED_GAP
 from core.programs.compiled import CompiledModel, cache_per_model
+
+if TYPE_CHECKING:
+    from core.constraints.newton.position_newton import NewtonSearch
 
 Array = NDArray[np.float64]
 
 
-class _ReversibleJoint(NamedTuple):
-    """A cut joint that can be assembled with its axis reversed."""
-
-    name: str
-    law: JointKind
-    canonical: Array
-    """(4, 4) the joint's canonical frame in frames a and b."""
-    rows: slice
-    """Rows of its direction residuals in the constraint equations."""
-
-
 @cache_per_model
-def _reversible_joints(compiled: CompiledModel) -> list[_ReversibleJoint]:
-    result = []
+def _reversible_joints(compiled: CompiledModel) -> list[tuple[str, slice]]:
+    """Return each cut joint that can be assembled with its axis reversed, and the rows of its direction residuals."""
     first = {row.element: k for k, row in reversed([*enumerate(compiled.rows)]) if row.collection == "joints"}
-    for joint in compiled.cuts:
-        if (rows := joint.info.direction_rows) is not None:
-            law, R_ac = compiled.coordinates.numbers.law(joint)
-            canonical = np.eye(4)
-            canonical[:3, :3] = np.array(R_ac, dtype=float)
-            start = first[joint.name]
-            result.append(_ReversibleJoint(joint.name, law, canonical, slice(start + rows.start, start + rows.stop)))
+    kinds = {joint.name: joint.info for joint in compiled.cuts}
+    result = []
+    for name in compiled.program.symbolic.reversible_cuts:
+        rows = kinds[name].direction_rows
+        assert rows is not None
+        result.append((name, slice(first[name] + rows.start, first[name] + rows.stop)))
     return result
 
 
 def find_reversed_cut_joints(compiled: CompiledModel, q: Array, p: Values) -> Iterator[tuple[str, slice]]:
     """Yield (cut joint, rows of its direction residuals) of joints whose sides are more than a right angle apart."""
     closing = _reversible_joints(compiled)
-    if not closing:
-        return
-    poses = compiled.joint_poses(q, p)
-    for each in closing:
-        X_Wa, X_Wb = (np.asarray(side) @ each.canonical for side in poses[each.name])
-        X_aW = X_Wa[:3, :3].T
-        R_ab, p_ab = (X_aW @ X_Wb[:3, :3]).tolist(), (X_aW @ (X_Wb[:3, 3] - X_Wa[:3, 3])).tolist()
-        cosine = each.law.facing(Pose(Rotation(*(Vector3(*row) for row in R_ab)), Vector3(*p_ab)))
-        if cosine is not None and cosine < 0.0:
-            yield each.name, each.rows
+    if closing:
+        yield from (closing[k] for k in np.flatnonzero(compiled.call("cut_facing", q, p=p) < 0.0))
 
 
 def find_reversed_joint(compiled: CompiledModel, q: Array, p: Values, selected_rows: Flags | None = None) -> str:
@@ -130,7 +110,23 @@ def with_axis_orientation(
             signs[rows] = -1.0
         return scale_matrix(G, rows=signs) if (signs < 0.0).any() else G
 
-    return problem._replace(residual=residual, jacobian=jacobian)
+    return problem._replace(
+        residual=residual,
+        jacobian=jacobian,
+        search=None if problem.search is None else problem.search.with_axis_orientation(),
+    )
+
+
+def newton_search(
+    compiled: CompiledModel, kept: NDArray[np.intp], p: Values, t: float, *, bounded: bool
+) -> NewtonSearch | None:
+    """Return the search of chosen constraint rows in machine code, where that is ready; bounded : whether limits of
+    the tree's joints hold"""
+    if not is_newton_ready(compiled):
+        return None
+    from core.constraints.newton.position_newton import NewtonSearch
+
+    return NewtonSearch(compiled, kept, p, t, bounded)
 
 
 def find_nearest_closed_position(
@@ -183,6 +179,7 @@ def find_closed_position(
         compiled.coordinates.integrate_within_limits if bounded else compiled.coordinates.integrate_unlimited,
         compiled.coordinates.displacement_bounds if bounded else compiled.coordinates.unlimited_bounds,
         lambda q: not find_reversed_joint(compiled, q, values, positions),
+        newton_search(compiled, np.flatnonzero(positions), values, t, bounded=bounded),
     )
     if limits is not None:
         return position_solver.solve_position(add_limit_rows(compiled, limits, problem, values), q, weights, fixed)

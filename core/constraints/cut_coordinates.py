@@ -189,4 +189,8 @@ def add_limit_rows(
         ]
         return stack_rows(problem.jacobian(q), np.reshape(rows, (-1, compiled.nv)))
 
-    return problem._replace(residual=residual, jacobian=jacobian)
+    return problem._replace(
+        residual=residual,
+        jacobian=jacobian,
+        search=None if problem.search is None else problem.search.with_limits(limits),
+    )

@@ -86,6 +86,11 @@ class Entry:
             self._is_final = is_final  # last: from now on other threads take both without waiting
 
     @property
+    def is_loaded(self) -> bool:
+        """Return True if machine code is there, perhaps not yet the best."""
+        return self._address != 0
+
+    @property
     def call(self) -> Any:
         """Return the C function itself, without Python overhead, for callers that call it often."""
         if not self._is_final:

@@ -34,7 +34,7 @@ _PLACE = Path(__file__).parents[1]
 ROOMS = ("constraints", "simulation")
 """Rooms of `core` that have entry points."""
 _FORCES = "constraints.(?:factorised_constraints|(?:admissible|friction_disk|resting)_forces)"
-_NEWTON = "constraints.newton.(?:displacement|loop_closing|reaching|shortest_steps)"
+_NEWTON = "constraints.newton.(?:attaining|displacement|loop_closing|reaching|shortest_steps)"
 _HASHED = f"joints.quaternions|machine_code|numerics|programs.native_function|{_FORCES}|{_NEWTON}|simulation"
 """Rooms and modules whose sources are hashed."""
 _IMPORTED = re.compile(rf"^from {re.escape(_CORE)}(\.(?:{_HASHED})\b[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)

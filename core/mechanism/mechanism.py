@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 _ROOT = __package__.rpartition(".")[0]
 _find_solutions = lazy_function(_ROOT, "analysis.arms.inverse_kinematics_call.find_solutions")
 _find_assembly_modes = lazy_function(_ROOT, "analysis.direct_kinematics.find_assembly_modes")
+_actuated_columns = lazy_function(_ROOT, "analysis.actuators.actuated_columns")
+_put_payload = lazy_function(_ROOT, "analysis.tool_frame.put_payload")
 _trace_self_motion = lazy_function(_ROOT, "analysis.arms.self_motion_curve.trace_self_motion")
 _find_singularities = lazy_function(_ROOT, "analysis.singularities.singularities_call.find_singularities")
 
@@ -98,6 +100,16 @@ class Mechanism:
     def updated(self, model: Model) -> Mechanism:
         """Mechanism of another model; code is shared if only parameter values, limits or appearance differ."""
         return Mechanism(model)
+
+    def with_payload(
+        self, mass: float, center: Sequence[float] = (0.0, 0.0, 0.0), inertia: Any = None, *, frame: str | None = None
+    ) -> Mechanism:
+        """Mechanism with a payload on a frame (default: the tool, or where one is); code is shared among payloads.
+
+        mass : kg; center : (3,) of mass in the frame, m; inertia : about it, kg·m², (3, 3) or three moments; default: a
+        point mass. They are parameters payload_mass, payload_x, … of the new model.
+        """
+        return _put_payload(self, mass, center, inertia, frame)
 
     def __repr__(self) -> str:
         return f"Mechanism({self.name!r}, nq={self.nq}, nv={self.nv}, loops={len(self.loops)})"
@@ -237,6 +249,7 @@ class Mechanism:
         axes: str = "world",
         point: Any = None,
         relative_to: str | None = None,
+        actuators: Sequence[str] | None = None,
         p: Values = None,
         t: float = 0.0,
     ) -> Array:
@@ -245,7 +258,12 @@ class Mechanism:
         point : (…, 3) coordinates in frame `reference`, m, of another point of the frame, in place of its origin
         relative_to : frame from which the motion is seen; default: the world
         axes : frame in whose axes ω and v are given
+        actuators : joints or speeds whose unit speeds are the columns (…, 6, m), with loops closed; in open chains the
+            other joints are at rest
         """
+        if actuators is not None:
+            whole = self.jacobian(q, name, reference=reference, axes=axes, point=point, relative_to=relative_to, p=p)
+            return _actuated_columns(self, np.asarray(q, dtype=float), whole, actuators, p)
         if point is not None or relative_to is not None or axes != "world" or reference != "world":
             place = point_arguments.describe_point(self.compiled, name, reference, axes, point, relative_to)
             return self._call(f"point_jacobian:{place.detail}", q, place.point, p=p)
@@ -371,8 +389,7 @@ class Mechanism:
     ) -> Any:
         """Find the poses of a frame in which the loops close for given coordinates: assembly modes, nearest to q first.
 
-        The result is an `InverseKinematics`, whose solutions are modes numbered by the frame's place, each with the
-        number of closed poses that have the frame there. `complete` says "all" only where it can be proved.
+        The result is an `InverseKinematics`, whose solutions are modes numbered by the frame's place.
 
         given : values by coordinate, {"leg1.slide": 0.9, …}, or names of coordinates with their values in q
         frame : default: the tool; all : False for the mode nearest to q; starts : random poses from which to search
@@ -410,9 +427,6 @@ class Mechanism:
         p: Values = None,
     ) -> Any:
         """Find the singular poses near a position, by name, with distance (rad, m) and lost direction.
-
-        Of arms in closed form one for each part of the configuration (shoulder, elbow, wrist); of other machines the
-        next one along the gradient of the smallest singular value, for closed ones of each type (1, 2, constraints).
 
         q : (nq,) gives `Singularities`; (N, nq) a `SingularitiesArray`
         frame : default: the tool; part : of its motion that counts, "both", "translation" or "rotation"; default: both,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,22 @@ def _always_true(q: Array) -> bool:
     return True
 
 
+class PositionSearch(Protocol):
+    """Search of a position problem in other code than this."""
+
+    def __call__(self, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
+        """Find the nearest position that satisfies the constraints, as `solve_position`."""
+
+    def leaving(self, remaining_residual: Array) -> PositionSearch:
+        """Return the search for positions at which this residual remains."""
+
+    def with_axis_orientation(self) -> PositionSearch | None:
+        """Return the search with residuals that do not vanish for reversed joint axes."""
+
+    def with_limits(self, limits: Any) -> PositionSearch | None:
+        """Return the search that also keeps limits of loop-closing joints; None if it cannot."""
+
+
 class PositionProblem(NamedTuple):
     """Functions of a mechanism that the position solver needs."""
 
@@ -66,6 +82,8 @@ class PositionProblem(NamedTuple):
     """Smallest and largest step (nv,) that the joint limits allow at q."""
     fits: Callable[[Array], bool] = _always_true
     """True if a solved position is a valid assembly (no joint axis points the wrong way)."""
+    search: PositionSearch | None = None
+    """The same search in machine code, where it is ready."""
 
 
 def solve_with_restarts(problem: PositionProblem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
@@ -104,7 +122,10 @@ def solve_by_homotopy(problem: PositionProblem, q: Array, weights: Array, fixed:
     while done < 1.0 and stage >= SHORTEST_STAGE:
         goal = min(1.0, done + stage)
         left = (1.0 - goal) * start
-        shifted = problem._replace(residual=partial(_shifted_residual, problem.residual, left))
+        shifted = problem._replace(
+            residual=partial(_shifted_residual, problem.residual, left),
+            search=None if problem.search is None else problem.search.leaving(left),
+        )
         trial, gap = solve_position(shifted, q, weights, fixed)
         if gap < 1e-6:
             q, done, stage = trial, goal, 2.0 * stage
@@ -122,6 +143,8 @@ def solve_position(problem: PositionProblem, q: Array, weights: Array, fixed: Fl
 
     weights : (nv,) how unwilling a coordinate is to move; fixed : (nv,) True where it must not
     """
+    if problem.search is not None:
+        return problem.search(q, weights, fixed)
     with np.errstate(over="ignore", invalid="ignore"):  # sizes whose squares are no numbers do not close
         return _iterate_to_solution(problem, q, weights, fixed)
 

@@ -1,5 +1,6 @@
 """Robotica's command line: the manual's examples and command reference, and what it says to mistakes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,10 @@ import pytest
 import resources
 from core.errors import ExpressionError, FileError, KinetostatError, ModelError
 from core.functions.results import EllipsoidField, Formulas, Motion, PoseSequence, Report, leaf_results
+from core.model import ControlledJoint, Signal
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
+from core.simulation import simulate
 
 TWO_LINK = next(entry.path for entry in resources.examples() if Path(entry.path).stem == "two_link")
 TORQUES = Path(TWO_LINK).parent / "torques"
@@ -85,6 +88,17 @@ def test_sine_tracker_follows_the_sine(tmp_path):
     error = 3.0 * np.sin(run.time) - run["joint1.q"]
     expected = (-1.0 + (3.0 - 20.0) * run.time) * np.exp(-20.0 * run.time)
     np.testing.assert_allclose(error, expected, atol=1e-7)
+    text = "400*(ref.joint1.q - joint1) + 40*(ref.joint1.v - joint1.v) + ref.joint1.a"
+    row = ControlledJoint(joint="joint1", reference="3*sin(t)", force=text)
+    again = respond_again(run, Signal(name="tracker", kind="formulas", joints=(row,)))
+    np.testing.assert_allclose(again.q, run.q, atol=1e-9)
+
+
+def respond_again(run, signal):
+    """The run of the machine with a controller of the document in place of the torques, with the same settings."""
+    s = run.settings
+    start = {"q0": run.q[0], "v0": run.v[0], "parameters": s.parameters, "rtol": s.rtol, "atol": s.atol}
+    return simulate(replace(run.model, signals=(signal,)), s.duration, output=s.output, method=s.method, **start)
 
 
 def test_circle_controller_leads_the_tip_round_the_circle(session):
@@ -99,6 +113,11 @@ def test_circle_controller_leads_the_tip_round_the_circle(session):
     # errors obey e'' + 40 e' + 400 e = 0 in joint space: they decay as (a + b t) exp(−20 t)
     early = np.argmin(np.abs(run.time - 0.5))
     assert np.linalg.norm(tip[early, :2] - wanted[early]) < 1e-2
+    x, y, elbow = "(2 + cos(t))", "(2 + sin(t))", "acos(((2 + cos(t))^2 + (2 + sin(t))^2 - 18)/18)"
+    shoulder = f"atan2({y}, {x}) - atan2(3*sin({elbow}), 3 + 3*cos({elbow}))"
+    rows = [ControlledJoint(joint=f"joint{k}", reference=text) for k, text in ((1, shoulder), (2, elbow))]
+    again = respond_again(run, Signal(name="circle", kind="computed_torque", kp=400.0, kd=40.0, joints=rows))
+    np.testing.assert_allclose(again.q, run.q, atol=1e-9)
 
 
 def test_responses_are_saved_read_and_plotted(session, tmp_path):

@@ -309,3 +309,17 @@ def test_c_code_runs_the_controller(tmp_path):
     made = generate_c(rotor(law), tmp_path / "c")
     assert (tmp_path / "c").is_dir()
     assert made is not None
+
+
+def test_interactive_runs_have_the_same_controllers():
+    """Slices of an interactive run follow a run, with a sampled law too."""
+    from core.simulation.live import Live
+
+    for law in (
+        controller("pd", {"reference": 0.5}, **SAMPLED),
+        controller("pd", {"reference": 0.5}, period=0.01, **SAMPLED),
+    ):
+        live = Live(ks.Mechanism(rotor(law)), rtol=1e-9, atol=1e-11)
+        live.advance(0.5)
+        run = ks.simulate(rotor(law), 0.5, output=0.5, rtol=1e-9, atol=1e-11)
+        assert live.q[0] == pytest.approx(run["axis.q"][-1], abs=1e-7)

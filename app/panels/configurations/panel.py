@@ -165,7 +165,8 @@ class ConfigurationsPanel(QWidget):
             return
         if self._slowest is None or (self._slowest.mech, self._slowest.frame) != (session.mech, listed.frame):
             self._slowest = SlowestDirections(session.mech, listed.frame, session.p)
-        self.speeds.show_text(*self._slowest.describe(session.q, session.p))
+        words, severity = self._slowest.describe(session.q, session.p)
+        self.speeds.show_text(f"{listed.singularity} {words}".strip(), severity)
 
     def _picture_axes(self) -> NDArray[np.float64]:
         """(3, 3) right, up and towards the viewer, as columns."""

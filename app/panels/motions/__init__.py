@@ -8,7 +8,7 @@ PANEL = Panel(
     "Motions",
     BOTTOM,
     lazy_function(__name__, "panel.create_panel"),
-    order=8,
+    order=16,
     help=(
         "Plans motions through stored poses and targets. K stores the present pose; New leads a motion through all of "
         "them; Play plans it within the limits of joints and tool and plays it. The track shows the points of the "

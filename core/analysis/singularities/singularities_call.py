@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.actuators import Actuators, actuator_transmission, choose_actuators
+from core.analysis.actuators import Actuators, actuator_transmission, choose_actuators, named_actuators
 from core.analysis.arms.arm_reading import ArmSolver, read_arm
 from core.analysis.arms.configuration_borders import border_joints, is_length
 from core.analysis.arms.configuration_names import ConfigurationNames
@@ -115,17 +115,12 @@ class FrameSingularities:
     def _choose_actuators(self, names: tuple[str, ...]) -> Actuators:
         mech = self.mech
         if names:
-            if not self.is_open:
-                return choose_actuators(mech, names)
-            unknown = [name for name in names if name not in (*mech.joint_names, *mech.v_names)]
-            if not unknown:
-                return named_speeds(mech, names)
-            return choose_actuators(mech, names)  # raises an error that suggests names
+            return named_actuators(mech, names) if self.is_open else choose_actuators(mech, names)
         if not self.is_open:
             return choose_actuators(mech)
         path = mech.compiled.topology.path(self.frame) if self.frame != "world" else []
         moving = [name for name in reversed(path) if mech.joint_v(name).stop > mech.joint_v(name).start]
-        return named_speeds(mech, tuple(dict.fromkeys(moving)))
+        return named_actuators(mech, tuple(dict.fromkeys(moving)))
 
     def _default_part(self, of_translation: int, rank: int) -> Part:
         """The whole motion, but the translation of an arm with as many joints as it can translate: of a positioning arm
@@ -411,13 +406,3 @@ def _join_types(found: list[Singularity]) -> list[Singularity]:
     text = general_text("type 3", joints, 0.0, "angle", "")
     both = replace(here["type 2"], kind="type 3", lost=here["type 1"].lost, joints=joints, text=text)
     return [both, *(each for each in found if each.kind == "constraints")]
-
-
-def named_speeds(mech: Mechanism, names: Sequence[str]) -> Actuators:
-    """Speeds of joints, or single speeds, by their names."""
-    found: list[int] = []
-    for name in names:
-        at = mech.joint_v(name) if name in mech.joint_names else slice(*[mech.v_names.index(name) + k for k in (0, 1)])
-        found += range(mech.nv)[at]
-    indices = tuple(dict.fromkeys(found))
-    return Actuators(indices, tuple(mech.v_names[k] for k in indices), "as named")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.closed_positions import find_reversed_joint, with_axis_orientation
+from core.constraints.closed_positions import find_reversed_joint, newton_search, with_axis_orientation
 from core.constraints.mobility.second_order import (
     TangentSpace,
     find_tangent_spaces,
@@ -261,6 +261,7 @@ class PositionConstraints:
             self.displace,
             lambda q: (-free, free),
             lambda q: not find_reversed_joint(self.compiled, q, self.p),
+            newton_search(self.compiled, self.kept[self._positions], self.p, self.t, bounded=False),
         )
 
     @cached_property

@@ -17,6 +17,7 @@ from core.constraints.newton.loop_closing import ClosingProblem, close_positions
 from core.constraints.newton.machine_coordinates import build_manifold
 from core.constraints.newton.shortest_steps import step_memory
 from core.machine_code.records import array_address
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.tolerances import ACCEPTED_GAP
 from core.programs.compiled import CompiledModel
 
@@ -97,6 +98,13 @@ class PositionNewton:
         for k, limit in enumerate(limits or ()):
             problem.lowest[k], problem.highest[k], problem.base[k] = limit.lower, limit.upper, limit.base
 
+    def leave(self, left: Array | None) -> None:
+        """Let residuals (rows,) remain; None: none."""
+        problem = self.problem
+        problem.shifted = int(left is not None)
+        if left is not None:
+            problem.left[: len(left)] = left
+
     def close(self, starts: Array) -> ClosedPositions:
         """Find the closed positions nearest to starts (n, nq)."""
         q = np.array(starts, dtype=float, ndmin=2, order="C")
@@ -119,16 +127,42 @@ class PositionNewton:
             number = max(1, min(2 * number, int(number * LONGEST_PIECE / max(spent, 1e-9))))
         return ClosedPositions(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
-    def search(self, start: Array, left: Array | None = None) -> tuple[Array, float]:
-        """Find the closed position nearest to a start (nq,), and the largest remaining residual. left : residuals
-        (rows,) that remain"""
-        problem = self.problem
-        problem.shifted = int(left is not None)
-        if left is not None:
-            problem.left[: len(left)] = left
-        found = self.close(start)
-        problem.shifted = 0
+
+class NewtonSearch(NamedTuple):
+    """Search of chosen constraint rows, as a position problem calls it."""
+
+    compiled: CompiledModel
+    kept: Places
+    p: Values
+    t: float
+    bounded: bool
+    oriented: bool = False
+    limits: Sequence[CutLimit] | None = None
+    left: Array | None = None
+
+    def __call__(self, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
+        """Find the closed position nearest to q (nq,), and the largest remaining residual."""
+        values = self.compiled.parameter_values(self.p)
+        clock = self.compiled.time_argument(self.t, values)
+        with borrow_newton(self.compiled, self.kept) as newton:
+            newton.prepare(values, clock, weights, fixed, bounded=self.bounded, oriented=self.oriented)
+            newton.keep_limits(self.limits)
+            newton.leave(self.left)
+            found = newton.close(q)
         return found.q[0], float(found.gap[0])
+
+    def leaving(self, remaining_residual: Array) -> NewtonSearch:
+        """Return the search for positions at which this residual (rows,) remains."""
+        return self._replace(left=remaining_residual)
+
+    def with_axis_orientation(self) -> NewtonSearch:
+        """Return the search with residuals that do not vanish for reversed joint axes."""
+        return self._replace(oriented=True)
+
+    def with_limits(self, limits: Sequence[CutLimit]) -> NewtonSearch | None:
+        """Return the search that keeps these limits of loop-closing joints; None if they are not those of all."""
+        own = [(limit.joint, limit.k) for limit in cut_limits(self.compiled)]
+        return self._replace(limits=limits) if [(limit.joint, limit.k) for limit in limits] == own else None
 
 
 def _build_problem(

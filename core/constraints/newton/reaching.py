@@ -297,26 +297,29 @@ def find_damped_step(problem: int, damping: float) -> float:
 @native
 def solve_symmetric(L: Any, x: Any, m: int, stride: int) -> None:
     """Solve A x ← x for a positive matrix A on and below the diagonal of L, which its factor replaces; pivots lost to
-    rounding are kept above it."""
+    rounding are kept above it. Zeros are skipped."""
+    smallest = 1e-300
     for a in range(m):
-        own = L[a * stride + a]
-        for b in range(a + 1):
-            total = L[a * stride + b]
-            for c in range(b):
-                total -= L[a * stride + c] * L[b * stride + c]
-            if b < a:
-                L[a * stride + b] = total / L[b * stride + b]
-            else:
-                L[a * stride + a] = np.sqrt(max(total, 1e-16 * own, 1e-300))
+        smallest = max(smallest, 1e-17 * L[a * stride + a])
+    for c in range(m):
+        pivot = np.sqrt(max(L[c * stride + c], smallest))
+        L[c * stride + c] = pivot
+        for a in range(c + 1, m):
+            factor = L[a * stride + c]
+            if factor != 0.0:
+                factor /= pivot
+                L[a * stride + c] = factor
+                for b in range(c + 1, a + 1):
+                    L[a * stride + b] -= factor * L[b * stride + c]
     for a in range(m):
         for b in range(a):
             x[a] -= L[a * stride + b] * x[b]
         x[a] /= L[a * stride + a]
     for k in range(m):
         a = m - 1 - k
-        for b in range(a + 1, m):
-            x[a] -= L[b * stride + a] * x[b]
         x[a] /= L[a * stride + a]
+        for b in range(a):
+            x[b] -= L[a * stride + b] * x[a]
 
 
 @native

@@ -78,6 +78,9 @@ class SampledLaws:
         self._pending: list[tuple[float, int, list[int], Array]] = []
         """Outputs that are to be applied: time, order, indices in x, values."""
         self._count = 0
+        self._own = np.zeros(2 * mech.nx)
+        self._own_numbers = np.array_equal(p, mech.parameter_values())
+        """True if all parameters have the values of the model."""
         for law in self.laws:
             if law.name in (functions or {}):
                 law.function = PythonLaw((functions or {})[law.name], mech, p, law.sampled.signal)
@@ -137,7 +140,17 @@ class SampledLaws:
 
     def compute_updates(self, t: float, q: Array, v: Array, x: Array) -> Array:
         """Return the states of all sampled signals after a sample. Raises SimulationError unless they are finite."""
-        new = np.asarray(self.mech.compiled.call("signal_updates", q, v, p=self.p, t=t, x=x), dtype=float)
+        compiled, n = self.mech.compiled, len(x)
+        evaluator = compiled.evaluator("signal_updates")
+        arguments = [q, v]
+        if "x" in evaluator.signature.arguments:  # rates of states are not among what signals use
+            self._own[:n] = x
+            arguments.append(self._own)
+        if "t" in evaluator.signature.arguments:
+            arguments.append(compiled.time_argument(t, self.p))
+        new = np.asarray(
+            evaluator.call(*arguments) if self._own_numbers else evaluator.evaluate_general(arguments, self.p)
+        )
         if not np.isfinite(new).all():
             names = list(self.mech.compiled.elements.signal_updates)
             name = names[int(np.argmin(np.isfinite(new)))]

@@ -1,9 +1,9 @@
 """Batch solver of poses that attain a frame's position, attitude or plane, or given coordinates, with closed loops and
 within joint limits.
 
-Levenberg–Marquardt for all targets together: functions and Jacobians are machine code over arrays of poses, the linear
-systems are solved by LAPACK as one stack, and targets that are met, or given up, leave it. A coordinate at a limit
-through which it would be pushed takes no part in a step, as in `core.analysis.inverse_kinematics`.
+Levenberg–Marquardt in machine code, target by target (`core.constraints.newton.attaining`); for machines that it does
+not take, by NumPy for all targets together. A coordinate at a limit through which it would be pushed takes no part in a
+step, as in `core.analysis.inverse_kinematics`.
 
 A branch of a machine with loops is followed from actuator coordinates. With G v = 0 and the actuators' speeds A v = u,
 rows of [G; A] that are independent at the first pose keep the sign of their determinant as long as no singularity of
@@ -25,6 +25,14 @@ from scipy.spatial import cKDTree
 
 from core.constraints.cut_coordinates import BEYOND, cut_joint_motion, cut_limits
 from core.constraints.mobility.constraint_rank import PositionConstraints
+from core.constraints.newton.attaining import (
+    FIRST_DAMPING,
+    LARGEST_DAMPING,
+    LONGEST,
+    SMALLEST_DAMPING,
+    TOLERANCE,
+)
+from core.constraints.newton.availability import has_newton
 from core.constraints.rest_position import characteristic_length, speed_units
 from core.joints import quaternions
 from core.mechanism import Mechanism
@@ -34,11 +42,6 @@ from core.studies.workspace.joint_ranges import JointRanges
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
 
-TOLERANCE = 1e-10
-"""Residual (rad, or machine sizes) at which a target counts as met."""
-FIRST_DAMPING, LARGEST_DAMPING, SMALLEST_DAMPING = 1e-4, 1e3, 1e-13
-LONGEST = 0.7
-"""Largest entry of a step (rad, or machine sizes)."""
 SETTLED_FRACTION = 1e-3
 """Decrease of the squared residual in a step, relative to it, below which there is no progress."""
 ITERATIONS = 40
@@ -200,6 +203,31 @@ def solve_poses(
     settle: float = SETTLED_FRACTION,
 ) -> SolvedPoses:
     """Solve for poses near q (n, nq) that meet the targets within the bounds."""
+    q = np.asarray(q, dtype=float)
+    if not len(q) or not has_newton(machine.mech.compiled):
+        return solve_poses_together(machine, q, targets, iterations=iterations, settle=settle)
+    from core.constraints.newton.pose_newton import AskedPoses, PoseUnits, borrow_pose_newton
+
+    closing = machine.closing is not None
+    kept, row_units = (machine.residual_rows, machine.residual_units) if closing else (np.zeros(0, int), np.zeros(0))
+    units = PoseUnits(kept, row_units, machine.speed_units, machine.size, machine.free)
+    count = 0 if targets.coordinates is None else len(targets.coordinates[0])
+    with borrow_pose_newton(machine.mech.compiled, machine.frame, len(kept), count) as newton:
+        newton.prepare(machine.p, machine.bounds, units, AskedPoses(*targets))
+        found, met = newton.attain(q, iterations, settle, machine.look)
+    return SolvedPoses(machine.remove_full_turns(found), met)
+
+
+def solve_poses_together(
+    machine: MappedMachine,
+    q: Array,
+    targets: PoseTargets,
+    *,
+    iterations: int = ITERATIONS,
+    settle: float = SETTLED_FRACTION,
+) -> SolvedPoses:
+    """Solve as `solve_poses` by NumPy, all poses at a time: for machines that `core.constraints.newton` does not
+    take."""
     mech = machine.mech
     q = machine.clip_to_bounds(np.asarray(q, dtype=float))
     everyone: Places = np.arange(len(q))

@@ -281,3 +281,12 @@ def handle_center(slider):
 def test_an_arm_that_is_not_redundant_has_no_slider(arm):
     _session, panel = arm
     assert panel.self_motion.isHidden()
+
+
+def test_the_nearest_singular_pose_is_named_with_its_distance(qtbot, settings):
+    """The wrist of a UR5 is aligned with joint 5 at zero."""
+    session = open_arm("ur5")
+    session.pose("Near an aligned wrist", np.array([0.3, -1.2, 1.4, -0.6, 0.1, 0.2]))
+    panel = panel_for(qtbot, settings, session)
+    assert pump(lambda: panel.speeds.words.startswith(f"Wrist aligned in {np.degrees(0.1):.3g}°."))
+    close(panel)
