@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from app.document.revision import ElementRef
 from app.tools.drag_frame import drag_frame
 from app.tools.drag_handles import drag_handle, drag_link_end, drag_map_plane
+from app.tools.drag_motion_point import drag_motion_point
 from app.viewport.gestures import Gesture, PointerState
 from app.viewport.navigate import orbit, set_centre
 
@@ -23,6 +24,10 @@ def press(view: Stage, pointer: PointerState) -> Gesture:
     end = view.link_end_under(pointer)
     if end is not None:
         yield from click_or_drag(view, pointer, drag_link_end(view, end, pointer))
+        return
+    point = view.motion_points.point_under(pointer)
+    if point is not None:
+        yield from click_or_drag(view, pointer, drag_motion_point(view, point, pointer))
         return
     grip = view.frame_handle.handle_under(pointer)
     if grip is not None:
@@ -87,12 +92,17 @@ def hover(view: Stage, pointer: PointerState | None) -> None:
         view.hover_orientation_cube(None)
         view.highlight_handle(None)
         view.highlight_link_end(None)
+        view.motion_points.highlight_point(None)
         view.frame_handle.highlight_handle(None)
         view.maps.highlight_handle(None)
         view.configurations.point_at(None)
         view.session.set_hovered_element(None)
         return
     if view.highlight_link_end(view.link_end_under(pointer)):
+        view.highlight_handle(None)
+        view.session.set_hovered_element(None)
+        return
+    if view.motion_points.highlight_point(view.motion_points.point_under(pointer)):
         view.highlight_handle(None)
         view.session.set_hovered_element(None)
         return

@@ -71,6 +71,8 @@ class AnnotationOverlay(QWidget):
         """Curves (points in m, world), the first the strongest, until they are set anew."""
         self.sketch: Callable[[QPainter], None] | None = None
         """Draws below all this what is being drawn."""
+        self.motion: Callable[[QPainter], None] | None = None
+        """Draws the shown motion."""
         self._labels: list[QRectF] = []
         """Positions of the labels in the picture being drawn."""
         self.values: tuple[PointLabel, ...] = ()
@@ -96,12 +98,14 @@ class AnnotationOverlay(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint all annotations."""
         flat = (self.value, self.lines, self.points, self.names, self.values, self.grips, self.open, self.locks)
-        if self.sketch is None and not self.curves and not any(flat):
+        if self.sketch is None and self.motion is None and not self.curves and not any(flat):
             return
         self._labels.clear()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._draw_curves(painter)
+        if self.motion is not None:
+            self.motion(painter)
         if self.sketch is not None:
             self.sketch(painter)
         self._draw_names(painter)

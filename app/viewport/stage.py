@@ -123,6 +123,18 @@ class FrameHandleGrips(Protocol):
         ...
 
 
+class MotionPoints(Protocol):
+    """Interface of the points of the shown motion in the scene, which can be dragged."""
+
+    def point_under(self, pointer: PointerState) -> int | None:
+        """Return the point of the motion under the pointer; None if there is none."""
+        ...
+
+    def highlight_point(self, point: int | None) -> bool:
+        """Highlight a point (None: none); returns True if there is one."""
+        ...
+
+
 class Stage(Protocol):
     """Interface of the 3-D view for tools and other interactive parts."""
 
@@ -175,6 +187,11 @@ class Stage(Protocol):
     @property
     def frame_handle(self) -> FrameHandleGrips:
         """The handle of the frame whose configurations are shown."""
+        ...
+
+    @property
+    def motion_points(self) -> MotionPoints:
+        """The points of the shown motion."""
         ...
 
     @property

@@ -31,6 +31,7 @@ from app.viewport.frame_sets import FrameTableLayer
 from app.viewport.gestures import GestureController, MouseTool, PointerState
 from app.viewport.handle_choice import JointHandleSelector, LinkEndGrips
 from app.viewport.map_layer import MapLayer, MapLegend
+from app.viewport.motion_layer import MotionLayer
 from app.viewport.navigate import WHEEL_STEP, navigate_with_other_buttons, set_centre, zoom_to
 from app.viewport.overlay import ViewportToolbar
 from app.viewport.part_marks import LockedBodyMarks, OpenJointMarks
@@ -112,6 +113,7 @@ class Viewport(OpenGLSurface):
         self.frame_sets = own(FrameTableLayer(self))
         self.configurations = own(ConfigurationLayer(self))
         self.frame_handle = own(FrameHandleLayer(self))
+        self.motion_points = own(MotionLayer(self))
         self.maps = own(MapLayer(self))
         self.map_legend = own(MapLegend(self, self.maps))
         for timer in (self._again, self._calm, self.viewpoint):

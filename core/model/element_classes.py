@@ -9,7 +9,7 @@ from core.model.declared_numbers import Quantity, Setting
 from core.model.forces import Force, Junction, LineMass, Strand
 from core.model.joints import Joint, Limit, Mimic
 from core.model.model import Annotation, Model
-from core.model.motions import JointValue, Motion, Segment, StoredPose, Target
+from core.model.motions import CoordinateFunction, JointValue, Motion, Segment, StoredPose, Target, ViaPoint
 from core.model.parameters import Parameter
 from core.model.sensors import Sensor
 from core.model.shapes import (
@@ -54,6 +54,7 @@ __all__ = [
     "Cone",
     "Constraint",
     "ControlledJoint",
+    "CoordinateFunction",
     "CurveRow",
     "Cylinder",
     "DHChain",
@@ -100,5 +101,6 @@ __all__ = [
     "Trim",
     "TrimRow",
     "VariedRow",
+    "ViaPoint",
     "World",
 ]

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 from core.errors import ModelError
 from core.later import dataclass
-from core.model.fields import Element, Value, choice, name, part, parts, reference, scalar, signal, text
+from core.model.fields import Element, Value, choice, formula, name, part, parts, reference, scalar, signal, text
 from core.model.shapes import IDENTITY, Pose
 from core.model.trims import signal_dimension
 
-SEGMENT_KINDS = ("joint", "line", "arc", "wait")
-LAW_NAMES = ("trapezoid", "s-curve", "cubic", "quintic", "septic", "harmonic", "cycloidal")
-TO_PLACES = ("joint", "line", "arc")
+SEGMENT_KINDS = ("joint", "line", "arc", "spline", "formula", "set", "wait")
+LAW_NAMES = ("trapezoid", "s-curve", "cubic", "quintic", "septic", "harmonic", "cycloidal", "time optimal")
+TO_PLACES = ("joint", "line", "arc", "spline")
 """Kinds of segments that lead to a pose or target."""
 
 
@@ -31,6 +31,33 @@ class JointValue(Element):
     @property
     def summary(self) -> str:
         return f"{self.coordinate} = {self.value}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViaPoint(Element):
+    """A pose or target through which a spline leads."""
+
+    place: str = reference("place", "Pose or target")
+
+    @property
+    def summary(self) -> str:
+        return self.place
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoordinateFunction(Element):
+    """One coordinate as a function of the time since its segment began."""
+
+    coordinate: str = signal("A joint, or one of its coordinates such as slide.x")
+    function: Value | None = formula(
+        help="Formula in t (s, from 0 at the beginning of the segment) and the parameters",
+        states=False,
+        by=_coordinate_dimension,
+    )
+
+    @property
+    def summary(self) -> str:
+        return f"{self.coordinate} = {self.function}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,18 +106,28 @@ class Target(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class Segment(Element):
-    """A part of a motion, from rest to rest."""
+    """A part of a motion, from rest to rest or blended into the next one."""
 
     kind: str = choice(
         SEGMENT_KINDS,
-        "Path: straight in joint coordinates, the tool along a line, the tool along an arc, or standstill",
+        "Path: straight in joint coordinates, the tool along a line or an arc, a spline through poses, coordinates as "
+        "formulas of time, some coordinates set to values (a gripper), or standstill",
         "joint",
     )
     to: str = reference("place", "Pose or target at its end", optional=True)
     via: str = reference("place", "Pose or target through which an arc leads", optional=True)
+    through: tuple[ViaPoint, ...] = parts(ViaPoint, "Poses or targets between start and end of a spline")
+    values: tuple[JointValue, ...] = parts(JointValue, "Coordinates that a set moves, such as those of a gripper")
+    functions: tuple[CoordinateFunction, ...] = parts(CoordinateFunction, "Coordinates that a formula moves")
     law: str = choice(LAW_NAMES, "Time law", "trapezoid")
+    blend: Value | None = scalar(
+        "length",
+        None,
+        "Distance of the tool from the end (m) within which the motion goes over to the next segment "
+        "without a stop; empty or 0: it stops there",
+    )
     duration: Value | None = scalar(
-        "time", None, "Duration (s); empty: the shortest one within the limits. A wait needs one"
+        "time", None, "Duration (s); empty: the shortest one within the limits. A wait and a formula need one"
     )
 
     @property
@@ -98,20 +135,29 @@ class Segment(Element):
         return f"{self.kind} to {self.to}" if self.to else self.kind
 
     def validate(self) -> None:
-        """Raise ModelError if an end, a via point or the duration of a wait is missing."""
+        """Raise ModelError if what its kind needs is missing."""
         where = f"segment '{self.kind}'"
-        if self.kind in TO_PLACES and not self.to:
-            raise ModelError("The segment has no end.", where=f"{where}, to", remedy="Name a pose or a target.")
-        if self.kind == "arc" and not self.via:
-            raise ModelError("The arc has no via point.", where=f"{where}, via", remedy="Name a pose or a target.")
-        if self.kind == "wait" and self.duration is None:
-            raise ModelError("The wait has no duration.", where=f"{where}, duration", remedy="Give seconds.")
-        if isinstance(self.duration, float) and not self.duration >= 0.0:
-            raise ModelError(
-                f"A duration of {self.duration:g} s is not possible.",
-                where=f"{where}, duration",
-                remedy="Give seconds.",
-            )
+        for field, (kinds, message, remedy) in _NEEDED.items():
+            if self.kind in kinds and getattr(self, field) in (None, "", ()):
+                raise ModelError(message.format(kind=self.kind), where=f"{where}, {field}", remedy=remedy)
+        for field, unit in (("duration", "s"), ("blend", "m")):
+            number = getattr(self, field)
+            if isinstance(number, float) and not number >= 0.0:
+                raise ModelError(
+                    f"A {field} of {number:g} {unit} is not possible.",
+                    where=f"{where}, {field}",
+                    remedy="Give seconds." if field == "duration" else "Give 0 or more.",
+                )
+
+
+_NEEDED: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "to": (TO_PLACES, "The segment has no end.", "Name a pose or a target."),
+    "via": (("arc",), "The arc has no via point.", "Name a pose or a target."),
+    "duration": (("wait", "formula"), "The {kind} has no duration.", "Give seconds."),
+    "values": (("set",), "The set has no values.", "Give coordinates and values."),
+    "functions": (("formula",), "The formula segment has no functions.", "Give coordinates and formulas."),
+}
+"""Needs of kinds of segments by field: kinds, message, remedy."""
 
 
 @dataclass(frozen=True, kw_only=True)

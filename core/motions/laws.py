@@ -147,6 +147,21 @@ def _evaluate(coefficients: Array, t: Array, order: int) -> Array:
     return found
 
 
+class PartOfLaw(TimeLaw):
+    """A part of a law between two of its times, s."""
+
+    def __init__(self, law: TimeLaw, begin: float, end: float) -> None:
+        first, last = law.derivative(np.array([begin, end]), 0)
+        super().__init__(end - begin, np.asarray(first), np.asarray(last))
+        self._law, self._begin = law, begin
+
+    def _derivative(self, t: Array, order: int) -> Array:
+        return self._law.derivative(np.minimum(t + self._begin, self._law.duration), order)
+
+    def _peak(self, order: int) -> Array:
+        return np.asarray(getattr(self._law.peaks(), _DERIVATIVES[order - 1]))
+
+
 class SinusoidalLaw(TimeLaw):
     """start + (end − start) · (c₀ + c₁ x + a cos 2πfx + b sin 2πfx) with x = t / duration.
 
@@ -302,7 +317,7 @@ def _within_limits(
                 for k in range(len(first))
             ]
         )
-    return law if duration is None else _slow_down(law, duration)
+    return law if duration is None else stretch_law(law, duration)
 
 
 def _proportional(
@@ -325,8 +340,8 @@ def _proportional(
     return PolynomialLaw(np.cumsum([0.0, *lengths]), coefficients, last, lengths)
 
 
-def _slow_down(law: TimeLaw, duration: float) -> TimeLaw:
-    """Return a polynomial law stretched to a duration."""
+def stretch_law(law: TimeLaw, duration: float) -> TimeLaw:
+    """Return a polynomial law stretched to a duration, s. Raises ModelError if it is too short."""
     assert isinstance(law, PolynomialLaw)
     wanted = _read_duration(duration)
     if wanted < law.duration * (1.0 - TOO_SHORT):

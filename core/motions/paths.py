@@ -33,6 +33,8 @@ STEPS = 12
 """Largest number of Newton steps from the cubic to the path."""
 SINGULAR = 1e-7
 """Singular value relative to the largest below which a direction of the tool is lost."""
+PASSING, DAMPING = 201, 0.02
+"""Points of the rest of a path, and damping (m, rad), with which the deviation past a singularity is found."""
 FASTEST = 1e4
 """Largest |q′| (rad or m per unit of s) before a path is called singular."""
 
@@ -276,7 +278,7 @@ class FollowedPath:
         if len(values) and values[-1] < 1e-3 * values[0]:
             return ModelError(
                 f"The tool cannot follow the path {far}: the machine is near a singularity (its smallest singular "
-                f"value is {values[-1] / values[0]:.2g} of the largest).",
+                f"value is {values[-1] / values[0]:.2g} of the largest).{self._deviation(s, q)}",
                 where=self._where,
                 remedy="Move in joint space here, or choose another start configuration.",
             )
@@ -285,6 +287,24 @@ class FollowedPath:
             where=self._where,
             remedy="Keep the path within reach, or choose another start configuration.",
         )
+
+    def _deviation(self, s: float, q: Array) -> str:
+        """Return a sentence with the deviation from the path with which the machine would pass: damped least squares
+        along the rest of the path, until it is on it again."""
+        rotation = translation = 0.0
+        for place in np.linspace(s, 1.0, PASSING)[1:]:
+            at = np.array([place])
+            for _ in range(STEPS):
+                error, J, _ = self._rows.at(at, q[None])
+                damped = J[0] @ J[0].T + DAMPING**2 * np.eye(J.shape[1])
+                q = self._mech.integrate(q, -J[0].T @ np.linalg.solve(damped, error[0]))
+            error = self._rows.at(at, q[None])[0]
+            rotation = max(rotation, float(np.linalg.norm(error[0, :3])))
+            translation = max(translation, float(np.linalg.norm(error[0, 3:6])))
+        last = self._rows.at(np.ones(1), q[None])[0]
+        if not np.max(np.abs(last)) < 1e-3:
+            return " No small deviation leads past it."
+        return f" A path that deviates by {1e3 * translation:.3g} mm and {np.degrees(rotation):.2g}° would pass it."
 
     def at(self, s: Array) -> Moving:
         guess, slope, bend, free = self._cubic(s)

@@ -14,10 +14,12 @@ from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.edits import edits
-from core.model.motions import Motion, Segment, StoredPose, Target
+from core.model.motions import JointValue, Motion, Segment, StoredPose, Target
 from core.motions.independent_speeds import independent_speeds
+from core.motions.joined_paths import FormulaPath, SplinePath, functions_of_time, join_paths
 from core.motions.joint_bounds import read_joint_bounds
-from core.motions.laws import LAWS, TimeLaw, rest
+from core.motions.laws import PartOfLaw, TimeLaw
+from core.motions.path_laws import PathLaws, ToolLimits
 from core.motions.paths import (
     CoordinateRows,
     FollowedPath,
@@ -28,14 +30,9 @@ from core.motions.paths import (
     arc_through,
     line_between,
 )
-from core.motions.trajectory import REFINED, SAMPLES, Piece, Trajectory
+from core.motions.trajectory import Piece, Trajectory
 
 Array = NDArray[np.float64]
-
-POLYNOMIAL_LAWS = ("cubic", "quintic", "septic", "harmonic", "cycloidal")
-"""Laws whose shape does not depend on limits, so that a duration alone determines them."""
-SAME = 1e-9
-"""Difference of positions (rad, m) below which a segment does not move."""
 
 
 def plan(
@@ -96,9 +93,13 @@ class _Planner:
             self._read(motion.joint_acceleration, "joint_acceleration"),
             self._read(motion.joint_jerk, "joint_jerk"),
         )
-        self.tool_speed = self._read(motion.tool_speed, "tool_speed")
-        self.tool_acceleration = self._read(motion.tool_acceleration, "tool_acceleration")
-        self.tool_turning = self._read(motion.tool_turning, "tool_turning")
+        tool = ToolLimits(
+            self._read(motion.tool_speed, "tool_speed"),
+            self._read(motion.tool_acceleration, "tool_acceleration"),
+            self._read(motion.tool_turning, "tool_turning"),
+        )
+        self.laws = PathLaws(mech, self.frame, self.bounds, tool)
+        self.notes: list[str] = []
 
     def _read(self, value: Any, field: str) -> float:
         """Return the number of an optional limit; inf if there is none. Raises ModelError unless it is positive."""
@@ -123,13 +124,85 @@ class _Planner:
                 remedy="Add one that leads to a pose or target.",
             )
         first, pieces, start = q, [], 0.0
-        for number, segment in enumerate(self.motion.segments, start=1):
-            where = f"motion '{self.motion.name}', segment {number}"
-            path, q = self._path(segment, q, where)
-            law = self._law(segment, path, where)
-            pieces.append(Piece(number, segment.kind, start, law, path))
-            start += law.duration
-        return Trajectory(self.mech, self.motion.name, self.frame, first, tuple(pieces), self.bounds)
+        for chain in self._chains():
+            made, q = self._plan_chain(chain, q, start)
+            pieces += made
+            start = pieces[-1].start + pieces[-1].law.duration
+        return Trajectory(self.mech, self.motion.name, self.frame, first, tuple(pieces), self.bounds, tuple(self.notes))
+
+    # --------------------------------------------------------------------------- segments
+
+    def _chains(self) -> list[list[int]]:
+        """Return the indices of segments between two stops: those that blends connect are together."""
+        chains: list[list[int]] = [[]]
+        last = len(self.motion.segments) - 1
+        for k, segment in enumerate(self.motion.segments):
+            chains[-1].append(k)
+            if k < last and self._blend(segment, k) == 0.0:
+                chains.append([])
+        return chains
+
+    def _where(self, k: int) -> str:
+        return f"motion '{self.motion.name}', segment {k + 1}"
+
+    def _blend(self, segment: Segment, k: int) -> float:
+        if segment.blend is None:
+            return 0.0
+        where = f"{self._where(k)}, blend"
+        radius = float(self.mech.compiled.coordinates.numbers.scalar(segment.blend, where))
+        if not (math.isfinite(radius) and radius >= 0.0):
+            raise ModelError(f"A blend of {radius:g} m is not possible.", where=where, remedy="Give 0 or more.")
+        return radius
+
+    def _plan_chain(self, chain: list[int], q: Array, start: float) -> tuple[list[Piece], Array]:
+        """Return the pieces of segments without a stop between them, from q at a time (s), and the last position."""
+        segments = [self.motion.segments[k] for k in chain]
+        paths, durations = [], []
+        for k, segment in zip(chain, segments, strict=True):
+            if len(chain) > 1 and segment.kind in UNBLENDED:
+                raise ModelError(
+                    f"A {segment.kind} segment cannot be blended.", where=self._where(k), remedy="Set the blend to 0."
+                )
+            durations.append(self._duration(segment, k))
+            path, q = self._path(segment, q, self._where(k))
+            paths.append(path)
+        where = self._where(chain[0])
+        if len(chain) == 1:
+            law = self._law(segments[0], paths[0], durations[0], where)
+            return [Piece(chain[0] + 1, segments[0].kind, start, law, paths[0])], q
+        given = [each for each in durations if each is not None]
+        if given and len(given) < len(durations):
+            raise ModelError(
+                "Some of the segments that are blended have durations, others have none.",
+                where=where,
+                remedy="Give all of them a duration, or none.",
+            )
+        radii = [self._blend(segment, k) for k, segment in zip(chain[:-1], segments[:-1], strict=True)]
+        path, notes = join_paths(self.mech, self.frame, paths, radii, [self._where(k) for k in chain])
+        self.notes += notes
+        law = self.laws.find(segments[0].law, path, sum(given) if given else None, where)
+        times = [0.0, *(_time_of(law, float(s)) for s in path.corner_places), law.duration]
+        pieces = [
+            Piece(k + 1, segment.kind, start + begin, PartOfLaw(law, begin, end), path)
+            for k, segment, begin, end in zip(chain, segments, times[:-1], times[1:], strict=True)
+        ]
+        return pieces, q
+
+    def _duration(self, segment: Segment, k: int) -> float | None:
+        if segment.duration is None:
+            return None
+        where = f"{self._where(k)}, duration"
+        wanted = float(self.mech.compiled.coordinates.numbers.scalar(segment.duration, where))
+        if not (math.isfinite(wanted) and wanted >= 0.0):
+            raise ModelError(f"A duration of {wanted:g} s is not possible.", where=where, remedy="Give seconds.")
+        return wanted
+
+    def _law(self, segment: Segment, path: Path, wanted: float | None, where: str) -> TimeLaw:
+        if segment.kind != "formula":
+            return self.laws.find(segment.law, path, wanted, where)
+        if not wanted:
+            raise ModelError("A formula takes time.", where=f"{where}, duration", remedy="Give a positive duration.")
+        return self.laws.of_formula(path, wanted, where)
 
     # --------------------------------------------------------------------------- places
 
@@ -159,9 +232,12 @@ class _Planner:
         return np.asarray(found.solutions[0].q)
 
     def _pose_position(self, pose: StoredPose, q: Array) -> Array:
-        where = f"pose '{pose.name}'"
+        return self._moved(pose.values, q, f"pose '{pose.name}'")
+
+    def _moved(self, rows: tuple[JointValue, ...], q: Array, where: str) -> Array:
+        """(nq,) position with some coordinates at other values."""
         read = self.mech.compiled.coordinates.numbers.scalar
-        values = {row.coordinate: float(read(row.value, f"{where}, {row.coordinate}")) for row in pose.values}
+        values = {row.coordinate: float(read(row.value, f"{where}, {row.coordinate}")) for row in rows}
         return np.asarray(self.mech.move(q, values, exact=True)) if values else q
 
     def _target_pose(self, target: Target, q: Array) -> Array:
@@ -187,6 +263,12 @@ class _Planner:
             return StraightPath(self.mech, q, q), q
         if segment.kind == "joint":
             return self._joint_path(q, self.place_position(segment.to, q, f"{where}, to"), where)
+        if segment.kind == "set":
+            return self._joint_path(q, self._moved(segment.values, q, f"{where}, values"), where)
+        if segment.kind == "spline":
+            return self._spline_path(segment, q, where)
+        if segment.kind == "formula":
+            return self._formula_path(segment, q, where)
         start = np.asarray(self.mech.frame(q, self.frame))
         end = self._tool_pose(segment.to, q, f"{where}, to")
         curve = line_between(start, end)
@@ -195,6 +277,50 @@ class _Planner:
             curve = arc_through(start, via, end, f"{where}, via")
         path = FollowedPath(self.mech, ToolRows(self.mech, self.frame, curve, None), q, where, _lengths(curve))
         return path, path.end
+
+    def _check_plain(self, kind: str, where: str) -> None:
+        """Raise ModelError for machines whose coordinates are not plain numbers that move one by one."""
+        if self.mech.constrained or self.mech.nq != self.mech.nv:
+            raise ModelError(
+                f"A {kind} segment is possible for machines without loops, balls and free bodies only.",
+                where=where,
+                remedy="Use joint, line or arc segments.",
+            )
+
+    def _spline_path(self, segment: Segment, q: Array, where: str) -> tuple[Path, Array]:
+        self._check_plain("spline", where)
+        points = [q]
+        for k, place in enumerate([*(via.place for via in segment.through), segment.to]):
+            points.append(self.place_position(place, points[-1], f"{where}, point {k + 1}"))
+        return SplinePath(np.array(points)), points[-1]
+
+    def _formula_path(self, segment: Segment, q: Array, where: str) -> tuple[Path, Array]:
+        self._check_plain("formula", where)
+        duration = self._duration(segment, self.motion.segments.index(segment)) or 1.0
+        names = [row.coordinate for row in segment.functions]
+        unknown = next((name for name in names if name not in self.mech.q_names), None)
+        if unknown is not None:
+            raise ModelError(
+                f"There is no coordinate '{unknown}'.", where=f"{where}, functions", remedy="Name a coordinate."
+            )
+        places = np.array([self.mech.q_names.index(name) for name in names], dtype=np.intp)
+        functions = [row.function for row in segment.functions]
+        value = functions_of_time(functions, self.mech.model.values(), f"{where}, functions")
+        path = FormulaPath(q, places, value, duration)
+        begin, end = path.at(np.array([0.0, 1.0])).q
+        if not np.isfinite(path.at(np.linspace(0.0, 1.0, 101)).q).all():
+            raise ModelError(
+                "A formula has no finite value.", where=f"{where}, functions", remedy="Change the formula."
+            )
+        gap = np.abs(begin - q)
+        if np.max(gap) > JUMP:
+            k = int(np.argmax(gap))
+            raise ModelError(
+                f"The formula of '{self.mech.q_names[k]}' begins at {begin[k]:.6g}, the machine is at {q[k]:.6g}.",
+                where=f"{where}, functions",
+                remedy="Begin the formula where the segment before it ends.",
+            )
+        return path, end
 
     def _joint_path(self, q: Array, end: Array, where: str) -> tuple[Path, Array]:
         displacement = self.mech.difference(q, end)
@@ -213,108 +339,21 @@ class _Planner:
             )
         return path, path.end
 
-    # --------------------------------------------------------------------------- laws
 
-    def _law(self, segment: Segment, path: Path, where: str) -> TimeLaw:
-        """Return the law of the path's parameter from 0 to 1 that is fastest within the limits, or takes the given
-        duration."""
-        wanted = None
-        if segment.duration is not None:
-            wanted = float(self.mech.compiled.coordinates.numbers.scalar(segment.duration, f"{where}, duration"))
-            if not (math.isfinite(wanted) and wanted >= 0.0):
-                raise ModelError(
-                    f"A duration of {wanted:g} s is not possible.", where=f"{where}, duration", remedy="Give seconds."
-                )
-        moving = path.at(np.linspace(0.0, 1.0, SAMPLES))
-        if np.max(np.abs(moving.rate), initial=0.0) < SAME:
-            return rest(0.0, wanted or 0.0)
-        limits = self._path_limits(path, moving.rate)
-        if segment.law in POLYNOMIAL_LAWS and wanted is not None and wanted > 0.0:
-            law = LAWS[segment.law](0.0, 1.0, wanted)
-        else:
-            law = self._within_path_limits(segment.law, limits, moving.rate, where)
-        stretch = self._needed_stretch(path, law)
-        shortest = law.duration * (stretch if stretch > 1.0 + 1e-12 else 1.0)
-        if wanted is None:
-            return law if shortest == law.duration else _build_law(segment.law, limits, shortest)
-        if wanted < shortest * (1.0 - 1e-9):
-            raise ModelError(
-                f"The segment takes at least {shortest:.6g} s within the limits of joints and tool, {wanted:g} s are "
-                "given.",
-                where=f"{where}, duration",
-                remedy="Give a longer duration, or higher limits.",
-            )
-        return _build_law(segment.law, limits, max(wanted, shortest))
+UNBLENDED = ("wait", "formula")
+"""Kinds of segments that begin and end at rest, or with a speed of their own."""
+JUMP = 1e-6
+"""Largest difference (rad, m) between the beginning of a formula and the end of the segment before it."""
 
-    def _path_limits(self, path: Path, rate: Array) -> dict[str, float]:
-        """Return limits of the parameter's speed, acceleration, deceleration and jerk along a path with rates (N, nv),
-        without what its curvature takes."""
-        largest = np.max(np.abs(rate), axis=0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = {
-                name: float(np.min(np.where(largest > 0.0, getattr(self.bounds, name) / largest, np.inf)))
-                for name in ("velocity", "acceleration", "deceleration", "jerk")
-            }
-        if path.tool_length > 0.0:
-            found["velocity"] = min(found["velocity"], self.tool_speed / path.tool_length)
-            for name in ("acceleration", "deceleration"):
-                found[name] = min(found[name], self.tool_acceleration / path.tool_length)
-        if path.tool_angle > 0.0:
-            found["velocity"] = min(found["velocity"], self.tool_turning / path.tool_angle)
-        return found
 
-    def _within_path_limits(self, name: str, limits: dict[str, float], rate: Array, where: str) -> TimeLaw:
-        missing = [k for k in ("velocity", "acceleration") if not math.isfinite(limits[k])]
-        if "acceleration" in missing or (name == "s-curve" and not math.isfinite(limits["jerk"])):
-            quantity = "acceleration" if "acceleration" in missing else "jerk"
-            own = getattr(self.bounds, quantity)
-            joint = next(
-                (self.mech.v_names[k] for k in np.argsort(-np.max(np.abs(rate), axis=0)) if not math.isfinite(own[k])),
-                "",
-            )
-            raise ModelError(
-                f"Nothing limits the {quantity} of '{joint}'.",
-                where=where,
-                remedy=f"Give its limit a {quantity}, or the motion a joint_{quantity}.",
-            )
-        return _build_law(name, limits)
-
-    def _needed_stretch(self, path: Path, law: TimeLaw) -> float:
-        """Return the factor by which a law has to be slowed down so that joints and tool keep their limits."""
-        t = np.linspace(0.0, law.duration, SAMPLES)
-        need = 0.0
-        for _ in range(3):
-            s, speed, acceleration = law.at(t)
-            moving = path.at(np.clip(s, 0.0, 1.0))
-            v = np.abs(moving.rate * speed[:, None])
-            a = moving.rate * acceleration[:, None] + moving.change * (speed**2)[:, None]
-            is_braking = a * moving.rate < 0.0
-            bound = np.where(is_braking, self.bounds.deceleration, self.bounds.acceleration)
-            # at rest, where nothing tells speeding up from braking, both bounds hold
-            stricter = np.minimum(self.bounds.acceleration, self.bounds.deceleration)
-            bound = np.where(v < 1e-9 * np.max(v), stricter, bound)
-            shares = np.maximum(np.max(v / self.bounds.velocity, axis=1), np.sqrt(np.max(np.abs(a) / bound, axis=1)))
-            tool = speed * max(path.tool_length / self.tool_speed, path.tool_angle / self.tool_turning)
-            shares = np.maximum(shares, np.abs(tool))
-            need = max(need, float(np.max(shares)))
-            width = (t[-1] - t[0]) / (len(t) - 1)
-            best = t[np.argsort(shares)[-5:]]
-            t = np.clip(np.concatenate([np.linspace(x - width, x + width, REFINED) for x in best]), 0.0, law.duration)
-            t = np.unique(t)
-        return need
+def _time_of(law: TimeLaw, place: float) -> float:
+    """Return the time, s, at which the parameter of a law reaches a place."""
+    low, high = 0.0, law.duration
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if float(law.derivative(middle, 0)) < place else (low, middle)
+    return 0.5 * (low + high)
 
 
 def _lengths(curve: ToolCurve) -> tuple[float, float]:
     return curve.length, float(np.linalg.norm(curve.rotation))
-
-
-def _build_law(name: str, limits: dict[str, float], duration: float | None = None) -> TimeLaw:
-    """Return a law from 0 to 1 within limits of the parameter, or stretched to a duration."""
-    if name in POLYNOMIAL_LAWS:
-        if duration is not None:
-            return LAWS[name](0.0, 1.0, duration)
-        acceleration = min(limits["acceleration"], limits["deceleration"])
-        given = {"velocity": limits["velocity"], "acceleration": acceleration, "jerk": limits["jerk"]}
-        return LAWS[name](0.0, 1.0, **{key: value for key, value in given.items() if math.isfinite(value)})
-    used = dict(limits) if name == "s-curve" else {key: value for key, value in limits.items() if key != "jerk"}
-    return LAWS[name](0.0, 1.0, **used, duration=duration)

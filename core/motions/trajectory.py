@@ -56,11 +56,20 @@ class Margin(NamedTuple):
 
 
 class Trajectory:
-    """A planned motion. duration : s; q0 : (nq,) where it begins; pieces : its segments in time; frame : its tool."""
+    """A planned motion. duration : s; q0 : (nq,) where it begins; pieces : its segments in time; frame : its tool;
+    notes : remarks on how it differs from what was asked, such as blends that were cut."""
 
     def __init__(
-        self, mech: Mechanism, name: str, frame: str, q0: Array, pieces: tuple[Piece, ...], bounds: JointBounds
+        self,
+        mech: Mechanism,
+        name: str,
+        frame: str,
+        q0: Array,
+        pieces: tuple[Piece, ...],
+        bounds: JointBounds,
+        notes: tuple[str, ...] = (),
     ):
+        self.notes = notes
         self.mech, self.name, self.frame, self.q0, self.pieces, self.bounds = mech, name, frame, q0, pieces, bounds
         self.duration = pieces[-1].start + pieces[-1].law.duration
 
@@ -158,13 +167,20 @@ class Trajectory:
             case _:
                 return np.asarray(self.mech.inverse_dynamics(q, v, a))
 
-    def run(self, step: float = 1e-2, wrenches: Mapping[str, Any] | None = None) -> Run:
+    def run(
+        self, step: float = 1e-2, wrenches: Mapping[str, Any] | None = None, payload: Mapping[str, Any] | None = None
+    ) -> Run:
         """Return the motion as a run with the joint forces that it needs (inverse dynamics at each sample).
 
-        step : s between samples; wrenches : frame → (6,) [torque; force] from outside, at its origin, world axes
+        step : s between samples; wrenches : frame → (6,) [torque; force] from outside, at its origin, world axes;
+        payload : a mass that the tool carries, {"mass": kg, "center": (3,) m in the tool's axes, default its origin}
         """
         time, q, v, a = self.sample(step)
-        tau = np.asarray(self.mech.inverse_dynamics(q, v, a, wrenches=wrenches))
+        acting = dict(wrenches or {})
+        if payload is not None:
+            own = acting.get(self.frame, np.zeros(6))
+            acting[self.frame] = own + self._payload_wrench(q, v, a, payload)
+        tau = np.asarray(self.mech.inverse_dynamics(q, v, a, wrenches=acting or None))
         settings = Settings(
             method=RECORDED.id,
             duration=self.duration,
@@ -178,6 +194,30 @@ class Trajectory:
             max_steps=0,
         )
         return Run(self.mech, settings, time, q, v, a, tau, Statistics())
+
+    def _payload_wrench(self, q: Array, v: Array, a: Array, payload: Mapping[str, Any]) -> Array:
+        """(N, 6) wrench of a carried mass on the tool, at its origin, world axes: weight and inertia."""
+        mass, center = float(payload.get("mass", 0.0)), np.asarray(payload.get("center", (0.0, 0.0, 0.0)), dtype=float)
+        unknown = set(payload) - {"mass", "center"}
+        if unknown or not (np.isfinite(mass) and mass >= 0.0) or center.shape != (3,):
+            raise ModelError(
+                f"A payload of {dict(payload)} is not possible.",
+                where="payload",
+                remedy='Give {"mass": kg, "center": (x, y, z)} with a mass of at least 0.',
+            )
+        field = self.mech.model.world.gravity
+        if field.kind == "point":
+            raise ModelError(
+                "A payload is possible in a uniform field of gravity only.", where="payload", remedy="Add a body."
+            )
+        read = self.mech.compiled.coordinates.numbers.scalar
+        weight = np.array([float(read(x, "gravity")) for x in field.acceleration]) * (field.kind == "uniform")
+        arm = np.asarray(self.mech.frame(q, self.frame))[:, :3, :3] @ center
+        spin = np.asarray(self.mech.frame_velocity(q, v, self.frame))[:, :3]
+        change = np.asarray(self.mech.frame_acceleration(q, v, a, self.frame))
+        own = change[:, 3:] + np.cross(change[:, :3], arm) + np.cross(spin, np.cross(spin, arm))
+        force = mass * (weight - own)
+        return np.concatenate([np.cross(arm, force), force], axis=1)
 
     def as_drivers(self, model: Model | None = None, step: float = 1e-2) -> Model:
         """Return the model with a driver per coordinate that follows the motion, as tables of samples.
@@ -219,8 +259,10 @@ class Trajectory:
         return replace(base, drivers=tuple(drivers))
 
     def save(self, path: Any, step: float = 1e-2) -> None:
-        """Write time, q, v and a of all coordinates as CSV with units in the head, or as a ROS joint trajectory message
-        in JSON, by the suffix (.csv, .json). Raises FileError."""
+        """Write time, q, v and a of all coordinates as CSV with units in the head, or a ROS joint trajectory message.
+
+        The suffix decides: .csv, .json or .yaml. Raises FileError.
+        """
         from core.motions.trajectory_files import write_trajectory
 
         write_trajectory(self.mech, self.sample(step), path)

@@ -1,4 +1,4 @@
-"""Files of trajectories: CSV with units in the head, ROS joint trajectory messages as JSON."""
+"""Files of trajectories: CSV with units in the head, ROS joint trajectory messages as JSON or YAML."""
 
 from __future__ import annotations
 
@@ -25,12 +25,17 @@ def write_trajectory(mech: Mechanism, samples: Samples, path: Any) -> None:
     if place.suffix.lower() == ".csv":
         write_atomically(place, _csv_text(mech, samples).encode())
     elif place.suffix.lower() == ".json":
-        write_atomically(place, _message_text(mech, samples).encode())
+        write_atomically(place, (json.dumps(_message(mech, samples), indent=1) + "\n").encode())
+    elif place.suffix.lower() in (".yaml", ".yml"):
+        import yaml
+
+        text = yaml.safe_dump(_message(mech, samples), default_flow_style=None, sort_keys=False, width=10**6)
+        write_atomically(place, text.encode())
     else:
         raise FileError(
             f"Trajectories are not written as '{place.suffix or place.name}'.",
             file=str(path),
-            remedy="Use .csv or .json.",
+            remedy="Use .csv, .json or .yaml.",
         )
 
 
@@ -64,7 +69,7 @@ def _position_unit(mech: Mechanism, name: str) -> str:
     return f" [{speed_units(mech)[mech.v_names.index(name)]}]"
 
 
-def _message_text(mech: Mechanism, samples: Samples) -> str:
+def _message(mech: Mechanism, samples: Samples) -> dict[str, Any]:
     """Return a ROS joint trajectory message (trajectory_msgs/JointTrajectory) of joints with one coordinate."""
     own = {coordinate.joint for coordinate in mech.coordinates}
     joints = [joint for joint in mech.model.expanded.joints if joint.name in own]
@@ -81,4 +86,4 @@ def _message_text(mech: Mechanism, samples: Samples) -> str:
         }
         for k, t in enumerate(time.tolist())
     ]
-    return json.dumps({"joint_names": single, "points": points}, indent=1) + "\n"
+    return {"joint_names": single, "points": points}

@@ -45,7 +45,7 @@ class Lane(NamedTuple):
     @property
     def is_exceeded(self) -> bool:
         """True if a limit is exceeded."""
-        return self.largest > EXCEEDED
+        return self.largest > EXCEEDED and not self.note
 
 
 def lanes_of(planned: PlannedMotion) -> tuple[Lane, ...]:

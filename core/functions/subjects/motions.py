@@ -46,7 +46,9 @@ def plan_motion(context: Context, motion: str = "", step: float = 0.01) -> Resul
         Column("Start", "time"),
         Column("Duration", "time"),
     )
-    table = Table(title=f"{name}: {planned.duration:.4g} s", columns=columns, rows=tuple(rows))
+    table = Table(
+        title=f"{name}: {planned.duration:.4g} s", columns=columns, rows=tuple(rows), note=" ".join(planned.notes)
+    )
     run = replace(planned.run(step), mech=context.mech)
     curves = tuple(("time", f"{each}.q") for each in context.mech.q_names)
     played = Motion(title=f"Motion '{name}'", run=run, curves=curves, animate=True)

@@ -120,3 +120,19 @@ def test_unreachable_targets_are_named(arm):
     panel = arm.window.docks.panels["motions"]
     assert "'far'" in panel.note.words
     assert not panel.play.isEnabled()
+
+
+def test_a_point_is_dragged_in_the_scene_and_undone(arm):
+    plans = teach(arm)
+    session, view = arm.session, arm.view
+    arm.draw()
+    before, place = session.model, plans.planned.places[1]
+    x, y = np.array(view.scene.project(place)) / view.devicePixelRatioF()
+    arm.drag([(x, y), (x + 4, y + 2), (x + 25, y + 12)])
+    assert session.undo_label == "Move pose2"
+    arm.wait(lambda: not plans.is_old)
+    moved = np.array(view.scene.project(plans.planned.places[1])) / view.devicePixelRatioF()
+    np.testing.assert_allclose(moved, (x + 25, y + 12), atol=1.5)
+    assert session.model.motions == before.motions
+    session.undo()
+    assert session.model == before
