@@ -323,3 +323,20 @@ def test_interactive_runs_have_the_same_controllers():
         live.advance(0.5)
         run = ks.simulate(rotor(law), 0.5, output=0.5, rtol=1e-9, atol=1e-11)
         assert live.q[0] == pytest.approx(run["axis.q"][-1], abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "kind, fields, row",
+    [
+        ("formulas", {}, {"force": "gravity.crank_pin"}),
+        ("formulas", {}, {"force": "3*M[1,1]"}),
+        ("impedance", {"frame": "crank", "stiffness": (1.0, 1.0, 1.0)}, {}),
+        ("computed_torque", {"kp": 1.0, "kd": 1.0}, {}),
+    ],
+)
+def test_what_is_of_open_trees_is_refused_in_loops(kind, fields, row):
+    """Forces and masses of the cut tree would be wrong ones without a word."""
+    joint = ks.ControlledJoint(joint="crank_pin", **row)
+    model = replace(ks.load("four_bar"), signals=(ks.Signal(name="c", kind=kind, joints=(joint,), **fields),))
+    with pytest.raises(ks.KinetostatError, match="not known for a machine with loops"):
+        ks.simulate(model, 0.1)

@@ -106,6 +106,7 @@ class SignalValues:
                 signal_recursions.check_open(self.elements, f"{GRAVITY}{component}")
                 self._forces[key] = signal_recursions.gravity_forces(self.elements, self.kinematics)
             else:
+                signal_recursions.check_open(self.elements, "impedance")
                 self._forces[key] = signal_recursions.impedance_forces(self.elements, key, self.kinematics)
         return self._forces[key][signal_recursions.speed_number(self.elements, component)]
 
@@ -125,6 +126,7 @@ class SignalValues:
     def _mass_entry(self, name: str) -> Scalar:
         i, j = mass_entry_indices(name)
         if "M" not in self._forces:
+            signal_recursions.check_open(self.elements, name)
             self._forces["M"] = signal_recursions.mass_rows(self.elements, self.kinematics)
         rows = self._forces["M"]
         if not (0 <= i < len(rows) and 0 <= j < len(rows)):
