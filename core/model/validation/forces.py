@@ -48,8 +48,18 @@ def check(model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
 
 
 def check_sub_assemblies(model: Model) -> Iterator[Finding]:
-    """Yield findings for sub-assemblies whose file was not read or has a different gravity."""
+    """Yield findings for sub-assemblies whose file was not read, has a different gravity, or has elements that are not
+    taken over."""
     for each in model.assemblies:
+        if each.content is not None and (signals := each.content.signals):
+            yield Finding(
+                "warning",
+                f"Controllers and signals of its file are not taken over: {', '.join(x.name for x in signals)}.",
+                "Add them to this machine, with the names that its joints have here.",
+                "assemblies",
+                each.name,
+                "file",
+            )
         if each.content is None:
             yield Finding(
                 "error",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from core.model import (
     Body,
     Constraint,
+    ControlledJoint,
     DHChain,
     DHRow,
     Driver,
@@ -25,6 +27,7 @@ from core.model import (
     Pose,
     Sensor,
     Setting,
+    Signal,
     SubAssembly,
     World,
 )
@@ -176,6 +179,15 @@ def test_settings_have_the_dimension_of_their_parameter():
     part = Model(parameters=(Parameter(name="l", value=1.0, dimension="length"),), bodies=(body,))
     made = SubAssembly(name="s", file="f", content=part, settings=(Setting(parameter="l", value="3 deg"),))
     assert [(f.name, f.field) for f in check(Model(assemblies=(made,)))] == [("s", "value")]
+
+
+def test_controllers_of_a_sub_assembly_are_reported():
+    arm = Model(bodies=(Body(name="b", mass=1.0),), joints=(Joint(name="j", parent="world", child="b"),))
+    arm = replace(arm, signals=(Signal(name="hold", kind="pd", joints=(ControlledJoint(joint="j"),)),))
+    model = Model(assemblies=(SubAssembly(name="left", file="arm.kst", content=arm),))
+    (found,) = (each for each in check(model) if each.collection == "assemblies")
+    assert found.severity == "warning"
+    assert "hold" in found.text
 
 
 def test_sub_assemblies_without_their_file_and_with_other_gravity():
