@@ -326,7 +326,7 @@ def test_interactive_runs_have_the_same_controllers():
 
 
 @pytest.mark.parametrize(
-    "kind, fields, row",
+    ("kind", "fields", "row"),
     [
         ("formulas", {}, {"force": "gravity.crank_pin"}),
         ("formulas", {}, {"force": "3*M[1,1]"}),
