@@ -395,7 +395,7 @@ class ArmConfigurations(QObject):
             self._start_pending_request()
 
     def _show(self, answer: _Answer | None) -> None:
-        chosen = self._names[self.chosen] if self.chosen is not None else ""
+        chosen = dict(enumerate(self._names)).get(self.chosen, "") if self.chosen is not None else ""
         self.found = answer.found if answer is not None else None
         self.problem = answer.problem if answer is not None else ""
         self.singularity = answer.singularity if answer is not None else ""

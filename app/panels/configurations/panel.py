@@ -180,7 +180,7 @@ class ConfigurationsPanel(QWidget):
             words, severity = state_of_list(self.listed)
         self.note.show_text(words, severity)
         found = self.listed.found
-        self.note.setToolTip(escape_tip(_sentence(found.form)) if found is not None else "")
+        self.note.setToolTip(escape_tip(_sentence(found.form) if found is not None else ""))
 
     def _update_buttons(self) -> None:
         chosen = self.listed.chosen

@@ -53,6 +53,7 @@ class SelfMotionRow(QWidget):
     def close(self) -> None:
         """End the computation."""
         self._pause.stop()
+        self.motion.changed.disconnect(self.show_state)
         self.motion.close()
 
     def show_state(self) -> None:

@@ -47,10 +47,11 @@ class RunMemory:
         self._p, self._q = p.tobytes(), y[: mech.nq].tobytes()
         self._modes = equations.joint_modes
         self._parameters = [each.parameters(len(p)) for each in equations.entries.values()]
-        self._shape = self._structure(mech, p, y)
         self._bearings = bool(equations.joint_modes.rows_with_bearing_friction)
         too_long = prepared.log is not None and prepared.log.rows.size > LONGEST_LOG
         self._image = None if too_long or equations.notes else take_image(self._changeable_arrays())
+        # only of what is kept: of loops whose closed forms are still being made nothing is waited for
+        self._shape = () if self._image is None else self._structure(mech, p, y)
         self.is_usable = self._image is not None
         """True if another run may use the memory."""
 

@@ -53,8 +53,8 @@ def test_accelerations_that_hold_are_kept_for_one_piece_of_samples_alone(monkeyp
     monkeypatch.setattr(simulator, "LARGEST_PIECE", 16)
     monkeypatch.setattr(simulator, "FIRST_PIECE", 5)
     states = []
-    begun = simulator.prepare_run
-    monkeypatch.setattr(simulator, "prepare_run", lambda *given: states.append(begun(*given)) or states[-1])
+    begun = simulator.allocate_run
+    monkeypatch.setattr(simulator, "allocate_run", lambda *given: states.append(begun(*given)) or states[-1])
     run = simulate(sliders("4*sign(x0.v)"), 3.0, v0=[1.0], torque={"x0": "3*sin(20*t)"}, output=0.01)
     assert max(len(each.state.slid) for each in states) == 16
     after = run.time > 1.5

@@ -35,7 +35,7 @@ def test_radau_has_order_three_between_steps():
 @pytest.fixture
 def fixed_order(monkeypatch):
     """Adams methods that grow up to a certain order, from a step that does no harm."""
-    begun = simulator.prepare_run
+    begun = simulator.allocate_run
 
     def choose(order):
         def limited(*arguments, **options):
@@ -43,7 +43,7 @@ def fixed_order(monkeypatch):
             started.state.highest, started.state.step = order, 1e-9
             return started
 
-        monkeypatch.setattr(simulator, "prepare_run", limited)
+        monkeypatch.setattr(simulator, "allocate_run", limited)
 
     return choose
 

@@ -66,7 +66,7 @@ def test_singular_systems_are_told():
 @pytest.fixture
 def fixed_stages(monkeypatch):
     """Radau with a number of stages that stays, and steps of the longest that is allowed from the start."""
-    begun = simulator.prepare_run
+    begun = simulator.allocate_run
 
     def choose(s):
         def limited(*arguments, **options):
@@ -75,7 +75,7 @@ def fixed_stages(monkeypatch):
             started.state.step = started.state.limit
             return started
 
-        monkeypatch.setattr(simulator, "prepare_run", limited)
+        monkeypatch.setattr(simulator, "allocate_run", limited)
 
     return choose
 
