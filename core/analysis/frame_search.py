@@ -30,7 +30,7 @@ class FrameTarget(NamedTuple):
 
     position : (3,) m, world; rotation : (3, 3) world ← frame, None: any; point : (3,) of the frame that is to be there;
     weight : metres that count like one radian, None: by mobility; settle : relative decrease of the squared error below
-    which a step is no progress; t : s, at which drivers hold.
+    which a step does not count as progress; t : s, at which drivers hold.
     """
 
     position: Array

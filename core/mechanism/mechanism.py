@@ -409,7 +409,7 @@ class Mechanism:
         """Trace the positions through q (nq,) in which a frame keeps its pose, within the limits: `SelfMotionCurve`.
 
         frame : default: the tool; free : directions that need not be kept, of x, y, z, rx, ry, rz, along and about the
-        frame's axes at q; locked : joints that stay. Raises ModelError unless one motion, no more, keeps the pose.
+        frame's axes at q; locked : joints that stay. Raises ModelError unless exactly one motion keeps the pose.
         """
         return _trace_self_motion(self, q, frame, free=free, locked=locked, p=p, t=t)
 

@@ -122,7 +122,7 @@ def _check_tolerance(tolerance: Any) -> float:
         value = math.nan
     if not SMALLEST_TOLERANCE <= value < math.inf:
         raise ModelError(
-            f"{tolerance!r} is no tolerance.",
+            f"{tolerance!r} is not a valid tolerance.",
             where="tolerance",
             remedy=f"Give a number of at least {SMALLEST_TOLERANCE:g} (rad, m); the default is 1e-9.",
         )

@@ -77,7 +77,7 @@ class FrameNewton:
     ) -> None:
         """Set what holds for the next searches: parameters (n_p,), the time argument (nt,), position (3,) and rotation
         (3, 3) of the target, the point (3,) of the frame, the length that counts like one radian (None: by mobility),
-        and the relative decrease below which a step is no progress."""
+        and the relative decrease below which a step does not count as progress."""
         problem = self._problem
         if self._closing is not None:
             self._closing.prepare(p, clock, bounded=True)

@@ -52,7 +52,7 @@ class ReachingProblem(Record):
     weight: float = 0.0
     """Length that counts like one radian, m; 0: the ratio of the frame's linear to its angular mobility."""
     settle: float = 0.0
-    """Relative decrease of the squared error below which a step is no progress."""
+    """Relative decrease of the squared error below which a step does not count as progress."""
     iterations: int = 0
     q: Floats
     trial: Floats

@@ -27,7 +27,7 @@ LONGEST_LINE = 100_000
 """Maximum number of characters per line; a longer one means that the file is not a table."""
 _TIME = ("time", "t")
 _WITH_UNIT = re.compile(r"(.+?)\s*[\[(]([^\])]*)[\])]$")
-_BESIDE_NAME = re.compile(r"(\w+)(?:\s*/\s*|\s+in\s+)([^\W\d_]+|°)$")
+_UNIT_AFTER_NAME = re.compile(r"(\w+)(?:\s*/\s*|\s+in\s+)([^\W\d_]+|°)$")
 """A name followed by a unit without brackets: "q/deg", "q in deg"."""
 _UNIT_WORDS = re.compile(
     r"(?<![^\W_])(?:deg|degrees?|rpm|mm|cm|ms|msec|millisec(?:ond)?s?|milli?met(?:er|re)s?|inch(?:es)?)(?![^\W_])|°",
@@ -221,9 +221,9 @@ def _is_other_unit(text: str) -> bool:
 def split_name_and_unit(name: str) -> tuple[str, str]:
     """Split a column name "angle [deg]", "angle (deg)", "angle/deg" or "t_ms" into (name, unit)."""
     found = _WITH_UNIT.match(name.strip()) or _TIME_WITH_UNIT.match(name.strip())
-    beside = _BESIDE_NAME.match(name.strip())
-    if found is None and beside is not None and _compound_unit(beside[2]) is not None:
-        found = beside
+    named = _UNIT_AFTER_NAME.match(name.strip())
+    if found is None and named is not None and _compound_unit(named[2]) is not None:
+        found = named
     return (found[1], found[2].strip()) if found else (name.strip(), "")
 
 
