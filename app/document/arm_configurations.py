@@ -7,20 +7,18 @@ little time, otherwise as soon as the machine rests. Until then the list says th
 from __future__ import annotations
 
 import time
-import weakref
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QObject, QTimer
 
-from app.background.jobs import Worker
-from app.background.signals import Lifetime, Signal
+from app.background.signals import Signal
 from app.document.frame_moves import JogAxes, find_frame_move, jogged_pose
 from app.document.kept.companion import check_finite_number
 from app.document.revision import DocumentState
 from app.document.session import Session
+from app.document.session_follower import SessionFollower
 from core.analysis.tool_frame import tool_frame
 from core.errors import KinetostatError
 from core.functions.context import Cancelled
@@ -31,8 +29,6 @@ from core.model import WORLD
 
 Array = NDArray[np.float64]
 
-LOOK_EVERY = 15
-"""Milliseconds between two checks of the thread."""
 REST = 1.0
 """Pause of the thread while the machine moves, as a multiple of its last computing time."""
 QUICK = 0.12
@@ -45,8 +41,6 @@ SINGULAR_REACH = 0.1
 """Share of mobility below which the singular pose of an arm without named parts is looked for."""
 FIRST_NAMES = frozenset({"front", "up", "left", "no flip", "+"})
 """Names that come first in the list, so that a configuration keeps its place while the machine moves."""
-
-_known: weakref.WeakKeyDictionary[Session, ArmConfigurations] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -103,7 +97,7 @@ class _Answer:
     singularity: str = ""
 
 
-class ArmConfigurations(QObject):
+class ArmConfigurations(SessionFollower):
     """Configurations at the present position of a frame, the one under the pointer and the chosen one.
 
     `changed` is emitted when the list or its age changes, `marked` when another configuration is pointed at or chosen,
@@ -115,8 +109,7 @@ class ArmConfigurations(QObject):
     options_changed = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
-        self._session_ref = weakref.ref(session)
+        super().__init__(session, "configurations", self._on_failed)
         self.frame_choice = ""
         """Frame chosen by the user; "" for the selected frame, or the tool."""
         self.shows_ghosts = True
@@ -129,49 +122,21 @@ class ArmConfigurations(QObject):
         """Name and distance of the nearest singular pose; "" if none is near."""
         self.pointed: int | None = None
         self.chosen: int | None = None
-        self._users: set[object] = set()
-        self._asked: ConfigurationsRequest | None = None
+        self._asked: ConfigurationsRequest | None
         self._shown: ConfigurationsRequest | None = None
         self._answer: _Answer | None = None
         self._seconds = 0.0
         self._moved_at = self._rested = 0.0
         self._document = session.document
-        self._worker = Worker("configurations", self._on_failed)
-        self._timer = QTimer(self, interval=LOOK_EVERY)
-        self._timer.timeout.connect(self._check_thread)
-        self._life = Lifetime()
-        self._life.callback(self._worker.close)
-        self._life.callback(self._timer.stop)
         self._life.listen(
             (session.moved, self._request),
             (session.changed, self._on_document_changed),
             (session.selected, self._on_selected),
         )
 
-    def close(self) -> None:
-        """Disconnect and end the thread."""
-        self._users.clear()
-        self._asked = None
-        self._life.close()
-        session = self._session_ref()
-        if session is not None and _known.get(session) is self:
-            del _known[session]
-
-    @property
-    def session(self) -> Session:
-        """The session whose machine is shown."""
-        session = self._session_ref()
-        assert session is not None
-        return session
-
     # ----------------------------------------------------------------------------- the list
 
-    def show_for(self, user: object, wanted: bool) -> None:
-        """Compute the list while any user, such as the visible panel, wants it."""
-        if wanted == (user in self._users):
-            return
-        self._users.add(user) if wanted else self._users.discard(user)
-        self._request()
+    def _on_wanted_changed(self) -> None:
         self.changed.emit()
 
     @property
@@ -179,11 +144,6 @@ class ArmConfigurations(QObject):
         """The configurations: named ones in a fixed order, others with the nearest first; none of another machine."""
         is_of_machine = self._shown is not None and self._shown.mech is self.session.mech
         return self._solutions if is_of_machine else ()
-
-    @property
-    def is_wanted(self) -> bool:
-        """True while the list is shown somewhere."""
-        return bool(self._users)
 
     @property
     def is_old(self) -> bool:
@@ -420,7 +380,4 @@ def _place_in_list(found: Solution) -> tuple[bool, ...]:
 
 def arm_configurations_of(session: Session) -> ArmConfigurations:
     """Return the configurations of a session's arm, created on first use."""
-    found = _known.get(session)
-    if found is None:
-        found = _known[session] = ArmConfigurations(session)
-    return found
+    return ArmConfigurations.of_session(session)

@@ -5,18 +5,16 @@ The numbers are computed in a thread of their own while they are shown somewhere
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QObject, QTimer
 
-from app.background.jobs import Worker
-from app.background.signals import Lifetime, Signal
+from app.background.signals import Signal
 from app.document.revision import DocumentState, ElementRef
 from app.document.session import Session
+from app.document.session_follower import SessionFollower
 from core.errors import KinetostatError
 from core.functions.text import format_number
 from core.later import dataclass
@@ -32,10 +30,6 @@ Orientation = Literal["matrix", "angles", "quaternion"]
 ORIENTATIONS: tuple[Orientation, ...] = ("matrix", "angles", "quaternion")
 COLLECTIONS = frozenset({"bodies", "frames", "joints", "forces", "sensors", "drivers", "constraints"})
 """Collections whose elements have a state."""
-LOOK_EVERY = 15
-"""Milliseconds between two checks of the thread."""
-
-_known: weakref.WeakKeyDictionary[Session, ElementState] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -76,7 +70,7 @@ class _Answer:
     problem: str = ""
 
 
-class ElementState(QObject):
+class ElementState(SessionFollower):
     """Values of the selected element. `changed` is emitted when they change, `options_changed` when their display does.
 
     values : None while they are computed for the first time, or if there is a `problem`
@@ -86,22 +80,14 @@ class ElementState(QObject):
     options_changed = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
-        self._session_ref = weakref.ref(session)
+        super().__init__(session, "element state", self._on_failed)
         self.options = StateOptions()
         self.values: ElementValues | None = None
         self.problem = ""
-        self._users: set[object] = set()
         self._shown: _Request | None = None
-        self._asked: _Request | None = None
+        self._asked: _Request | None
         self._answer: _Answer | None = None
         self._document = session.document
-        self._worker = Worker("element state", self._on_failed)
-        self._timer = QTimer(self, interval=LOOK_EVERY)
-        self._timer.timeout.connect(self._check_thread)
-        self._life = Lifetime()
-        self._life.callback(self._worker.close)
-        self._life.callback(self._timer.stop)
         self._life.listen(
             (session.moved, self._request),
             (session.runs.moved, self._request),
@@ -110,30 +96,7 @@ class ElementState(QObject):
             (session.selected, self._request),
         )
 
-    def close(self) -> None:
-        """Disconnect and end the thread."""
-        self._users.clear()
-        self._asked = None
-        self._life.close()
-        session = self._session_ref()
-        if session is not None and _known.get(session) is self:
-            del _known[session]
-
-    @property
-    def session(self) -> Session:
-        """The session whose selection is shown."""
-        session = self._session_ref()
-        assert session is not None
-        return session
-
     # ----------------------------------------------------------------------------- asking
-
-    def show_for(self, user: object, wanted: bool) -> None:
-        """Compute the values while any user, such as the visible panel, wants them."""
-        if wanted == (user in self._users):
-            return
-        self._users.add(user) if wanted else self._users.discard(user)
-        self._request()
 
     @property
     def ref(self) -> ElementRef | None:
@@ -231,7 +194,4 @@ class ElementState(QObject):
 
 def element_state_of(session: Session) -> ElementState:
     """Return the state of a session's selected element, created on first use."""
-    found = _known.get(session)
-    if found is None:
-        found = _known[session] = ElementState(session)
-    return found
+    return ElementState.of_session(session)

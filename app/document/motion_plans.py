@@ -7,19 +7,17 @@ of points says that the one shown is old.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QObject, QTimer
 
-from app.background.jobs import Worker
-from app.background.signals import Lifetime, Signal
+from app.background.signals import Signal
 from app.document.revision import DocumentState, ElementRef
 from app.document.session import Session
+from app.document.session_follower import SessionFollower
 from core.errors import KinetostatError
 from core.later import dataclass
 from core.mechanism import Mechanism
@@ -34,12 +32,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-LOOK_EVERY = 15
-"""Milliseconds between two checks of the thread."""
 FINEST, SAMPLES = 0.01, 400
 """Largest time (s) between samples of a run, and the least number of samples of it."""
-
-_known: weakref.WeakKeyDictionary[Session, MotionPlans] = weakref.WeakKeyDictionary()
 
 
 class PlannedMotion(NamedTuple):
@@ -100,7 +94,7 @@ class _Answer:
     problem: str = ""
 
 
-class MotionPlans(QObject):
+class MotionPlans(SessionFollower):
     """The shown motion of a session and its plan.
 
     `changed` is emitted when another motion is shown, or its plan changes; `marked` when another point is chosen.
@@ -110,8 +104,7 @@ class MotionPlans(QObject):
     marked = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
-        self._session_ref = weakref.ref(session)
+        super().__init__(session, "motions", self._on_failed)
         self._name = ""
         self.chosen: int | None = None
         """Chosen point of the motion, from 0, its start."""
@@ -119,40 +112,17 @@ class MotionPlans(QObject):
         self.problem = ""
         self._trial: Model | None = None
         """Model of a way point that is being dragged."""
-        self._users: set[object] = set()
-        self._asked: PlanRequest | None = None
+        self._asked: PlanRequest | None
         self._shown: PlanRequest | None = None
         self._answer: _Answer | None = None
         self._then: list[Callable[[], object]] = []
         self._records: dict[str, RunRecord] = {}
         self._document = session.document
-        self._worker = Worker("motions", self._on_failed)
-        self._timer = QTimer(self, interval=LOOK_EVERY)
-        self._timer.timeout.connect(self._check_thread)
-        self._life = Lifetime()
-        self._life.callback(self._worker.close)
-        self._life.callback(self._timer.stop)
         self._life.listen(
             (session.changed, self._on_document_changed),
             (session.moved, self._request),
             (session.selected, self._on_selected),
         )
-
-    def close(self) -> None:
-        """Disconnect and end the thread."""
-        self._users.clear()
-        self._asked = None
-        self._life.close()
-        session = self._session_ref()
-        if session is not None and _known.get(session) is self:
-            del _known[session]
-
-    @property
-    def session(self) -> Session:
-        """The session whose motions are shown."""
-        session = self._session_ref()
-        assert session is not None
-        return session
 
     # ----------------------------------------------------------------------------- reading
 
@@ -171,21 +141,11 @@ class MotionPlans(QObject):
         return (motion.frame if motion is not None else "") or tool_frame(self.session.model)
 
     @property
-    def is_wanted(self) -> bool:
-        """True while the motion is shown somewhere."""
-        return bool(self._users)
-
-    @property
     def is_old(self) -> bool:
         """True if the plan belongs to an earlier state of the document."""
         return self._asked is not None and not self._asked.is_same(self._shown)
 
-    def show_for(self, user: object, wanted: bool) -> None:
-        """Plan the motion while any user, such as the visible panel, wants it."""
-        if wanted == (user in self._users):
-            return
-        self._users.add(user) if wanted else self._users.discard(user)
-        self._request()
+    def _on_wanted_changed(self) -> None:
         self.changed.emit()
 
     # ----------------------------------------------------------------------------- choosing
@@ -382,7 +342,4 @@ class MotionPlans(QObject):
 
 def motion_plans_of(session: Session) -> MotionPlans:
     """Return the motions of a session, created on first use."""
-    found = _known.get(session)
-    if found is None:
-        found = _known[session] = MotionPlans(session)
-    return found
+    return MotionPlans.of_session(session)
