@@ -90,8 +90,9 @@ def move_frame_to_target(
     point : (3,) the point of the frame, in its axes (m), that is to be at the target's position.
     orientation_weight : metres that count like one radian; None: taken from the machine's size.
     iterations : at most so many; the default takes a seven-joint arm a few milliseconds when a target is out of reach.
-    settle : relative decrease of the squared error below which a step does not count as progress. A target out of reach is given
-        up when the error stands across all the frame can do, to an angle of √settle; a drag does with 1e-5.
+    settle : relative decrease of the squared error below which a step does not count as progress. A target out of reach
+        is given up when the error is perpendicular to all the frame can do, to an angle of √settle; for a drag 1e-5 is
+        enough.
     """
     found = _frame_target(target, point, orientation_weight, settle, t)
     with _FrameProblem(mech, frame, found, p).begin() as solve:
