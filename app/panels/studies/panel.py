@@ -47,6 +47,8 @@ class StudiesPanel(QWidget):
         """Of its own: a study may take hours, and others need not wait for it."""
         self.result: StudyResult | None = None
         self.work: StudyJob | None = None
+        self._question: StudyQuestion | None = None
+        """Question shown to the user, until it is answered."""
         self._names: tuple[str, ...] = ()
         self.asked = StudySettingsPage(self.formula_names, self._ask_path)
         self.picture, self.table = PictureView(), StudyRowTable()
@@ -245,7 +247,8 @@ class StudiesPanel(QWidget):
         if isinstance(report, StudyQuestion):
             self.note.show_text(report.words, "warning")
             self.yes_button.setText(report.yes)
-            self._enable_buttons(report)
+            self._question = report
+            self._enable_buttons()
             return
         if not self.pause_button.isChecked():
             self.note.show_text(str(report.progress), "hint")
@@ -260,7 +263,7 @@ class StudiesPanel(QWidget):
         self.note.show_text(f"{said}.", "warning" if failed == len(result) else "done")
 
     def _on_ended(self) -> None:
-        self.work = None
+        self.work = self._question = None
         self._enable_buttons()
 
     def toggle_pause(self) -> None:
@@ -275,27 +278,28 @@ class StudiesPanel(QWidget):
             self.work.stop()
 
     def _answer_question(self, yes: bool) -> None:
-        if self.work is None or self.work.doubt is None:
+        if self.work is None or self._question is None:
             return
         file = ""
-        if yes and self.work.doubt.asks_file:
+        if yes and self._question.asks_file:
             file = self._ask_path()
             if not file:
                 return
             self.asked.file.setText(file)
         self.note.show_text("Continuing …" if yes else "Stopping …", "hint")
         self.work.answer(yes, file)
+        self._question = None
         self._enable_buttons()
 
-    def _enable_buttons(self, question: StudyQuestion | None = None) -> None:
+    def _enable_buttons(self) -> None:
         busy = self.work is not None
         self.start_button.setEnabled(not busy)
         self.estimate_button.setEnabled(not busy)
         self.pause_button.setEnabled(busy)
         self.stop_button.setEnabled(busy)
         self.progress.setVisible(busy)
-        self.yes_button.setVisible(question is not None)
-        self.no_button.setVisible(question is not None)
+        self.yes_button.setVisible(self._question is not None)
+        self.no_button.setVisible(self._question is not None)
         there = self.result is not None
         self.save_button.setEnabled(there and not busy)
         self.open_button.setEnabled(there and self.table.selected_row >= 0)
@@ -313,12 +317,12 @@ class StudiesPanel(QWidget):
 
     def _show_rows(self) -> None:
         self.table.show_result(self.result, self.failed_alone.isChecked())
-        self._enable_buttons(self.work.doubt if self.work is not None else None)
+        self._enable_buttons()
 
     def _on_row_chosen(self, row: int) -> None:
         self.table.select_row(row)
         self.picture.show_row(row)
-        self._enable_buttons(self.work.doubt if self.work is not None else None)
+        self._enable_buttons()
         if self.result is not None and not self.result.good[row] and self.result.rows.done[row]:
             self.note.show_text(f"Row {row}: {self.result.rows.messages.get(row, ('', ''))[0]}", "warning")
 

@@ -44,7 +44,6 @@ class StudyJob:
         self._model, self._text, self._file, self._cores, self._cluster = model, text, file, cores, cluster
         self._every, self._shown = shown_every, 0.0
         self._stopped, self._paused, self._answered = threading.Event(), threading.Event(), threading.Event()
-        self.doubt: StudyQuestion | None = None
         self._said: tuple[bool, str] = (False, "")
 
     def __call__(self, progress: Any, cancelled: Callable[[], bool]) -> StudyResult:
@@ -92,11 +91,9 @@ class StudyJob:
         """Return the user's answer (continue or not, file name); (False, "") if the study is stopped."""
         self._answered.clear()
         self._said = False, ""
-        self.doubt = question
         progress.show(question)
         while not (self._answered.wait(LOOK) or self._stopped.is_set() or cancelled()):
             pass
-        self.doubt = None
         return self._said
 
     def stop(self) -> None:

@@ -314,8 +314,8 @@ def test_one_of_several_solutions_is_not_all():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"tolerance": math.nan}, "no tolerance"),
-        ({"tolerance": 0.0}, "no tolerance"),
+        ({"tolerance": math.nan}, "not a valid tolerance"),
+        ({"tolerance": 0.0}, "not a valid tolerance"),
         ({"q": "home"}, "6 finite numbers"),
         ({"free": 3}, "not a name"),
         ({"locked": (1, 2)}, "not a name"),
