@@ -33,7 +33,7 @@ class MachineElements(Resolver):
     of its own)."""
 
     def __init__(self, model: Model, machine: Machine, numbers: Numbers) -> None:
-        own = [(force.name, FORCES[force.kind].state_names) for force in model.forces]
+        own = [(force.name, FORCES[force.kind].states_of(force, model)) for force in model.forces]
         begins = list(accumulate((len(words) for _, words in own), initial=3 * len(model.junctions)))
         states = {name: first for (name, words), first in zip(own, begins, strict=False) if words}
         of_signals = {name: begins[-1] + k for k, name in enumerate(model.signal_table.states)}

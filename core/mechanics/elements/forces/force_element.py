@@ -10,7 +10,7 @@ from core.mechanics.elements.added_inertia import AddedInertia
 from core.mechanics.elements.force_state import End, ForceState, Loads, Scalars
 from core.mechanics.elements.line_masses import LineMass
 from core.mechanics.elements.resolver import Resolver
-from core.model import Force, ForceKind
+from core.model import Force, ForceKind, Model
 from core.numerics.spatial.scalar import Scalar
 from core.numerics.spatial.vector import Vector3
 
@@ -56,6 +56,11 @@ class ForceElement(ForceKind):
     def moving_masses(cls, force: Force, machine: Resolver) -> Sequence[AddedInertia]:
         """Return the masses that move with the element's length. Raises ModelError."""
         return ()
+
+    @classmethod
+    def states_of(cls, force: Force, model: Model) -> tuple[str, ...]:
+        """Return the names of the states of an element of the document."""
+        return cls.state_names
 
     @abstractmethod
     def add_loads(self, state: ForceState, loads: Loads) -> None:
