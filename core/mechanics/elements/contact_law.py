@@ -57,9 +57,12 @@ class Touch(NamedTuple):
     normal: Vector3
     pressure: Scalar
     friction: Vector3
-    slip: Vector3
+    sliding: Vector3
+    """m/s: velocity of b's material relative to a's across the normal."""
     stretch_rate: Vector3
     stored: Scalar
+    lost: Scalar
+    """Energy of the springs, J, and power that becomes heat, W."""
 
 
 def design_law(given: ContactLaw, restitution: Scalar, mass: Scalar, size: Scalar, gravity: Scalar) -> ContactLaw:
@@ -103,28 +106,30 @@ def touch(law: ContactLaw, gap: Scalar, place: Vector3, normal: Vector3, v: Vect
     depth, rate = apply("fmax", -gap, 0.0), normal.dot(v)
     spring = law.stiffness * depth
     pressure = apply("fmax", spring - law.damping * rate * depth / (depth + law.onset), 0.0)
-    slip = v - normal.scaled(rate)
-    stored = 0.5 * spring * depth
+    sliding = v - normal.scaled(rate)
+    stored, lost = 0.5 * spring * depth, (spring - pressure) * rate
     if stretch is None:
-        return Touch(place, normal, pressure, ZERO, slip, ZERO, stored)
+        return Touch(place, normal, pressure, ZERO, sliding, ZERO, stored, lost)
     across = stretch - normal.scaled(normal.dot(stretch))
-    trial = across.scaled(law.stiffness) + slip.scaled(law.friction_damping)
+    trial = across.scaled(law.stiffness) + sliding.scaled(law.friction_damping)
     size = sqrt(trial.dot(trial) + TINY)
-    share = apply("fmin", 1.0, friction_coefficient(law, slip) * pressure / size)
+    share = apply("fmin", 1.0, friction_coefficient(law, sliding) * pressure / size)
     excess = trial.scaled((1.0 - share) / law.friction_damping)
     off = (stretch - across).scaled(law.stiffness / law.friction_damping)
     relaxing = law.stiffness / (RELAXING * law.friction_damping)
     rates = [
         apply("if_else", apply("gt", gap, 0.0), -relaxing * s, moved)
-        for s, moved in zip(stretch, slip - excess - off, strict=True)
+        for s, moved in zip(stretch, sliding - excess - off, strict=True)
     ]
-    stored = stored + 0.5 * law.stiffness * across.dot(across)
-    return Touch(place, normal, pressure, -trial.scaled(share), slip, Vector3(*rates), stored)
+    held, moving = trial.scaled(share), Vector3(*rates)
+    stored = stored + 0.5 * law.stiffness * stretch.dot(stretch)
+    lost = lost + held.dot(sliding) - law.stiffness * stretch.dot(moving)
+    return Touch(place, normal, pressure, -held, sliding, moving, stored, lost)
 
 
-def friction_coefficient(law: ContactLaw, slip: Vector3) -> Scalar:
-    """Return the coefficient of friction, which falls from static to sliding friction as the slip grows."""
+def friction_coefficient(law: ContactLaw, sliding: Vector3) -> Scalar:
+    """Return the coefficient of friction, which falls from static to sliding friction as the speed grows."""
     if law.static_friction is law.friction or is_zero(law.static_friction - law.friction):
         return law.friction
-    square = slip.dot(slip) / (law.stribeck_speed * law.stribeck_speed)
+    square = sliding.dot(sliding) / (law.stribeck_speed * law.stribeck_speed)
     return law.friction + (law.static_friction - law.friction) * apply("exp", -square)

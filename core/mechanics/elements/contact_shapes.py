@@ -70,6 +70,10 @@ def _size(shape: ContactShape) -> Scalar:
 def find_contact_points(force: Force, model: Model) -> tuple[int, bool]:
     """Return the number of points of a contact of the document, and whether all normals are one axis; no numbers are
     read."""
+    if force.a == force.b:
+        raise ModelError(
+            "A body does not touch itself.", where=f"force '{force.name}', b", remedy="Name another body or a frame."
+        )
     a, b = (_kinds_of_side(force, field, model) for field in ("a", "b"))
     for first, second in product(a, b):
         if not can_touch(first, second):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
 
+from core.errors import ModelError
 from core.mechanics.elements.contact_geometry import ContactPoint, ContactShape, contact_points, point_count
 from core.mechanics.elements.contact_law import ContactLaw, Touch, design_law, touch
 from core.mechanics.elements.contact_shapes import (
@@ -41,9 +42,9 @@ class ContactSum(NamedTuple):
     pressure: Scalar
     friction: Scalar
     gap: Scalar
-    slip: Scalar
+    sliding: Scalar
     power: Scalar
-    stored: Scalar
+    lost: Scalar
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,14 @@ class Contact(ForceElement):
         "capsules touch capsules. Shapes of the role 'collision' are taken, if a body has any. Numbers that are 0 "
         "follow from masses and sizes: after a fall of its own size, a body yields by a thousandth of it."
     )
-    uses = ("a", "b")
+    uses = ("a", "b", "settings")
     needs = ("b",)
     numbers = (
         Quantity("friction", "", 0.5, "Coefficient of friction while sliding"),
         Quantity("static_friction", "", 0.0, "Coefficient of friction at rest; 0, or less than that: as while sliding"),
         Quantity("restitution", "", 0.3, "Coefficient of restitution, from 0.14 (critical damping) to 1"),
         Quantity("stiffness", "N/m", 0.0, "Stiffness of each point, normal and tangential; 0: from masses and sizes"),
-        Quantity("stribeck_speed", "m/s", 0.0, "Slip over which friction falls from static to sliding; 0: from sizes"),
+        Quantity("stribeck_speed", "m/s", 0.0, "Speed over which friction falls from static to sliding; 0: from sizes"),
     )
     rank = 4
     element: str
@@ -80,6 +81,13 @@ class Contact(ForceElement):
     @classmethod
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
         """Read a contact of the document. Raises ModelError."""
+        for field in ("a", "b"):
+            if getattr(force, field) in machine.junctions:
+                raise ModelError(
+                    "A junction has no shape and no axes, so nothing can touch it.",
+                    where=f"force '{force.name}', {field}",
+                    remedy="Name a body or a frame.",
+                )
         given, numbers = read_numbers(force, f"force '{force.name}'", machine.numbers), machine.numbers
         sides = read_contact_sides(force, machine.model, numbers)
         uniform = numbers.gravity(machine.model.world.gravity)[0]
@@ -101,16 +109,17 @@ class Contact(ForceElement):
 
     @classmethod
     def channels(cls, along: str) -> tuple[ForceChannel, ...]:
-        """Return the output channels: normal force (sum of all points), friction, smallest gap, largest slip, force on
-        b and center of pressure in world axes, power."""
+        """Return the output channels: normal force (sum of all points), friction, smallest gap, largest sliding speed,
+        force on b and center of pressure in world axes, power, power that becomes heat."""
         return (
             ForceChannel("normal", "force"),
             ForceChannel("friction", "force"),
             ForceChannel("gap", "length"),
-            ForceChannel("slip", "velocity"),
+            ForceChannel("sliding", "velocity"),
             ForceChannel("force", "force", _XYZ),
             ForceChannel("center", "length", _XYZ),
             ForceChannel("power", "power"),
+            ForceChannel("lost", "power"),
         )
 
     def _touches(self, state: ForceState) -> list[tuple[Scalar, Touch]]:
@@ -158,8 +167,8 @@ class Contact(ForceElement):
         X_a, X_b, V = self._frames(state)
         touches = self._touches(state)
         total: ContactSum = state.run(_sum_up, X_a, X_b, V, tuple(touches))
-        values = (total.pressure, total.friction, total.gap, total.slip, *total.wrench.force, *total.center)
-        return (*values, total.power)
+        values = (total.pressure, total.friction, total.gap, total.sliding, *total.wrench.force, *total.center)
+        return (*values, total.power, total.lost)
 
     def potential(self, state: ForceState) -> Scalar:
         """Return the energy of the springs of all points."""
@@ -227,23 +236,23 @@ def _wrench_on_b(X_a: Pose, X_b: Pose, point: Touch) -> Force:
 
 
 def _sum_up(X_a: Pose, X_b: Pose, V: Motion, touches: tuple[tuple[Scalar, Touch], ...]) -> ContactSum:
-    """Return the sums over all points; gap: the smallest, slip: the largest of points that press."""
-    wrench, center, rubbing, pressure, stored = ZERO_FORCE, ZERO, ZERO, 0.0, 0.0
-    slips = []
+    """Return the sums over all points; gap: the smallest, sliding: the largest of points that press."""
+    wrench, center, rubbing, pressure, lost = ZERO_FORCE, ZERO, ZERO, 0.0, 0.0
+    speeds = []
     for _, point in touches:
         wrench = wrench + _wrench_on_b(X_a, X_b, point)
         center = center + X_a.point(point.place).scaled(point.pressure)
         rubbing = rubbing + point.friction
-        pressure, stored = pressure + point.pressure, stored + point.stored
-        slip = sqrt(point.slip.dot(point.slip) + FAR * FAR)
-        slips.append(apply("if_else", apply("gt", point.pressure, 0.0), slip, 0.0))
+        pressure, lost = pressure + point.pressure, lost + point.lost
+        speed = sqrt(point.sliding.dot(point.sliding) + FAR * FAR)
+        speeds.append(apply("if_else", apply("gt", point.pressure, 0.0), speed, 0.0))
     return ContactSum(
         wrench,
         center.over(pressure + FAR),
         pressure,
         sqrt(rubbing.dot(rubbing)),
         reduce(lambda a, b: apply("fmin", a, b), [gap for gap, _ in touches]),
-        reduce(lambda a, b: apply("fmax", a, b), slips),
+        reduce(lambda a, b: apply("fmax", a, b), speeds),
         V.dot(wrench),
-        stored,
+        lost,
     )
