@@ -71,6 +71,11 @@ class MachineElements(Resolver):
         """Return the force elements of the document."""
         return self.forces[: len(self.model.forces)]
 
+    @cached_property
+    def loss_states(self) -> tuple[int, ...]:
+        """Return the indices in x of energies that force elements have lost, J."""
+        return tuple(force.loss_state for force in self.named_forces if force.loss_state >= 0)
+
     def force_elements_in(self, joint: str) -> list[ForceElement]:
         """Return the elements that act in a joint: those of the document along its coordinates, and its passive
         forces."""

@@ -117,7 +117,7 @@ DISSIPATED = {
     "series": lambda f: f["force"] ** 2 / DAMPING,
     "kelvin": lambda f: (f["force"] - STIFFNESS * (f["length"] - REST)) ** 2 / DAMPING,
     "wrench": lambda f: -f["power"],
-    "contact": lambda f: f["lost"],
+    "contact": lambda f: f["dissipation"],
 }
 """Power that a kind turns into heat, from its law; a wrench stores nothing."""
 

@@ -75,7 +75,7 @@ class Contact(ForceElement):
     sides: ContactSides
     law: ContactLaw
     axes: int
-    """Number of states of each point: 2 on a plane, 3 otherwise, 0 without friction."""
+    """Number of components of each point's displacement of friction: 2 on a plane, 3 otherwise, 0 without friction."""
     state: int
 
     @classmethod
@@ -103,14 +103,14 @@ class Contact(ForceElement):
 
     @classmethod
     def states_of(cls, force: DocumentForce, model: Model) -> tuple[str, ...]:
-        """Return the names of the displacements of friction of all points."""
+        """Return the names of the displacements of friction of all points, and of the energy that became heat."""
         axes, (count, _) = _axes(force, model), find_contact_points(force, model)
-        return tuple(f"stick{point + 1}.{axis}" for point in range(count) for axis in _XYZ[:axes])
+        return (*(f"stick{point + 1}.{axis}" for point in range(count) for axis in _XYZ[:axes]), "heat")
 
     @classmethod
     def channels(cls, along: str) -> tuple[ForceChannel, ...]:
         """Return the output channels: normal force (sum of all points), friction, smallest gap, largest sliding speed,
-        force on b and center of pressure in world axes, power, power that becomes heat."""
+        force on b and center of pressure in world axes, power, power that becomes heat, heat since the start."""
         return (
             ForceChannel("normal", "force"),
             ForceChannel("friction", "force"),
@@ -119,7 +119,8 @@ class Contact(ForceElement):
             ForceChannel("force", "force", _XYZ),
             ForceChannel("center", "length", _XYZ),
             ForceChannel("power", "power"),
-            ForceChannel("lost", "power"),
+            ForceChannel("dissipation", "power"),
+            ForceChannel("heat", "energy"),
         )
 
     def _touches(self, state: ForceState) -> list[tuple[Scalar, Touch]]:
@@ -155,12 +156,20 @@ class Contact(ForceElement):
         loads.add_wrench_pair(self.a, self.b, state.kinematics.frame(self.b).position, self._wrench(state))
 
     def x_rate(self, state: ForceState) -> Scalars:
-        """Return the rates of the displacements of friction."""
-        return [rate for _, point in self._touches(state) for rate in point.stretch_rate[: self.axes]]
+        """Return the rates of the displacements of friction, and the power that becomes heat."""
+        touches, lost = self._touches(state), 0.0
+        for _, point in touches:
+            lost = state.run(_add, lost, point.lost)
+        return [*(rate for _, point in touches for rate in point.stretch_rate[: self.axes]), lost]
 
     def x_rest(self, state: ForceState) -> Scalars:
         """Return zeros: no contact carries friction before something has moved."""
-        return (0.0,) * (self.axes * sum(point_count(a.kind, b.kind) for a, b in self.sides.pairs))
+        return (0.0,) * (self.loss_state - self.state + 1)
+
+    @property
+    def loss_state(self) -> int:
+        """Return the index in x of the heat since the start."""
+        return self.state + self.axes * sum(point_count(a.kind, b.kind) for a, b in self.sides.pairs)
 
     def output_values(self, state: ForceState) -> Scalars:
         """Return the values of the output channels."""
@@ -168,7 +177,7 @@ class Contact(ForceElement):
         touches = self._touches(state)
         total: ContactSum = state.run(_sum_up, X_a, X_b, V, tuple(touches))
         values = (total.pressure, total.friction, total.gap, total.sliding, *total.wrench.force, *total.center)
-        return (*values, total.power, total.lost)
+        return (*values, total.power, total.lost, state.x[self.loss_state] if len(state.x) else 0.0)
 
     def potential(self, state: ForceState) -> Scalar:
         """Return the energy of the springs of all points."""

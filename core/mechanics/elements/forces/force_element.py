@@ -90,6 +90,11 @@ class ForceElement(ForceKind):
         """Return the initial states of the element, which are its equilibrium when nothing moves."""
         return ()
 
+    @property
+    def loss_state(self) -> int:
+        """Return the index in x of the energy that the element has lost, J; −1 if it has no such state."""
+        return -1
+
     def channel(self, name: str, state: ForceState) -> Scalar:
         """Return the value of a scalar output channel."""
         names = [channel.name for channel in self.channels("") for _ in channel.components]
