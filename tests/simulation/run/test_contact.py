@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from core.errors import ModelError
+from core.c_code.generate import generate_c
+from core.errors import ModelError, SimulationError
 from core.files import loads
 from core.mechanics.elements.contact_law import STANDARD_GRAVITY, find_damping_ratio
 from core.mechanism import Mechanism
@@ -172,6 +174,20 @@ forces:
 """
     speed = math.sqrt(2.0 * STANDARD_GRAVITY * EDGE)
     assert law(Mechanism(loads(text))).stiffness == pytest.approx(2.0 * (speed / (1e-3 * EDGE)) ** 2)
+
+
+def test_fixed_steps_too_long_for_the_stiffness_are_refused_with_what_would_do() -> None:
+    with pytest.raises(SimulationError, match="at most 1e\\+04 N/m"):
+        simulate(machine("box", 0.12), 0.5, method="rk4", step=1e-3)
+    mech = machine("box", 0.12, 0.3, 0.2, stiffness=1e4)
+    fixed = simulate(mech, 0.5, method="rk4", step=1e-3)
+    assert fixed.q[-1] == pytest.approx(simulate(mech, 0.5).q[-1], abs=2e-4)
+
+
+def test_c_code_contains_contact(tmp_path: Path) -> None:
+    assert generate_c(machine("ball", 0.12, 0.1, stiffness=1e4).model, tmp_path, trial=False).difference < 1e-12
+    with pytest.raises(SimulationError, match="too long for the stiffness"):
+        generate_c(machine("ball", 0.12).model, tmp_path / "stiff", trial=False)
 
 
 @pytest.mark.parametrize(

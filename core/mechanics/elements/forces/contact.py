@@ -20,6 +20,7 @@ from core.mechanics.elements.force_state import ForceState, Loads, Scalars
 from core.mechanics.elements.forces.force_element import ForceChannel, ForceElement
 from core.mechanics.elements.resolver import Resolver
 from core.mechanics.elements.symbol_trial import read_numbers
+from core.mechanics.multibody.number_reader import Numbers
 from core.mechanics.tree import LinkFrame
 from core.model import Force as DocumentForce
 from core.model import Model
@@ -88,15 +89,10 @@ class Contact(ForceElement):
                     where=f"force '{force.name}', {field}",
                     remedy="Name a body or a frame.",
                 )
-        given, numbers = read_numbers(force, f"force '{force.name}'", machine.numbers), machine.numbers
-        sides = read_contact_sides(force, machine.model, numbers)
-        uniform = numbers.gravity(machine.model.world.gravity)[0]
-        law = design_law(
-            ContactLaw(given.stiffness, 0.0, 0.0, 0.0, given.friction, given.static_friction, given.stribeck_speed),
-            given.restitution,
-            find_effective_mass(force, machine.model, numbers),
-            sides.size,
-            sqrt(uniform.dot(uniform)),
+        numbers = machine.numbers
+        law, sides = (
+            read_contact_law(force, machine.model, numbers),
+            read_contact_sides(force, machine.model, numbers),
         )
         ends = machine.link_frame(force.a), machine.link_frame(force.b)
         return cls(force.name, *ends, sides, law, _axes(force, machine.model), machine.states.get(force.name, 0))
@@ -194,6 +190,19 @@ class Contact(ForceElement):
         """Return the reaction on a, and the force on b."""
         force = self._wrench(state).force
         return state.run(Vector3.__neg__, force), force
+
+
+def read_contact_law(force: DocumentForce, model: Model, numbers: Numbers) -> ContactLaw:
+    """Return the law of a contact of the document. Raises ModelError."""
+    given = read_numbers(force, f"force '{force.name}'", numbers)
+    uniform = numbers.gravity(model.world.gravity)[0]
+    return design_law(
+        ContactLaw(given.stiffness, 0.0, 0.0, 0.0, given.friction, given.static_friction, given.stribeck_speed),
+        given.restitution,
+        find_effective_mass(force, model, numbers),
+        read_contact_sides(force, model, numbers).size,
+        sqrt(uniform.dot(uniform)),
+    )
 
 
 def _axes(force: DocumentForce, model: Model) -> int:
