@@ -31,7 +31,7 @@ from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.methods.method import STIFF as STIFF_METHOD
 from core.simulation.methods.step_state import TOLD
 from core.simulation.run.begun_run import LARGEST_PIECE, PreparedRun, allocate_run, begin_contact_states
-from core.simulation.run.contact_steps import check_contact_steps
+from core.simulation.run.contact_step_limit import check_contact_steps
 from core.simulation.run.cut_torques import apply_cut_torques
 from core.simulation.run.driver_jumps import check_driver_jumps
 from core.simulation.run.early_ends import EndedRun, contradiction_error_at, early_end_error
