@@ -34,8 +34,9 @@ from core.files.mjcf.passive import (
     effective_inertia,
     read_coefficients,
 )
+from core.files.mjcf.references import check_names
 from core.files.mjcf.refused_values import check_moving_bodies, check_values
-from core.files.mjcf.schema import LeftOutElements, check_free_joints, check_names, check_vocabulary
+from core.files.mjcf.schema import LeftOutElements, check_free_joints, check_vocabulary
 from core.files.mjcf.tendons import TendonReader, TendonSites
 from core.files.source import ReadOptions, ReadResult, Source
 from core.files.xml_source import Tag, UniqueNames, local_name, parse_xml
