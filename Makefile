@@ -96,6 +96,7 @@ bench: $(VENV)/.ready-dev
 	$(BIN)/python -m benchmarks.loops $(WRITE)
 	$(BIN)/python -m benchmarks.modes $(WRITE)
 	$(BIN)/python -m benchmarks.control $(WRITE)
+	$(BIN)/python -m benchmarks.controllers $(WRITE)
 	$(BIN)/python -m benchmarks.c_code $(WRITE)
 
 docs: $(VENV)/.ready-dev

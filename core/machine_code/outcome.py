@@ -26,7 +26,7 @@ class Outcome(IntEnum):
     WRONG_FRICTION = 9
     """Friction formulas give negative values, or less static than kinetic friction."""
     STOPPED = 10
-    """The time is reached at which sampled laws are evaluated."""
+    """Python is needed at a sample of signals."""
 
 
 UNSUITABLE, FINE, NOT_FINITE, STEP_UNDERFLOW, DRIFTED, TOO_MANY, PAUSED, SWITCHED, STIFF, WRONG_FRICTION, STOPPED = (

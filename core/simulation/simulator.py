@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +46,7 @@ from core.simulation.run.run_notes import (
 )
 from core.simulation.run.sampled_laws import SampledLaws
 from core.simulation.run.settings import AUTOMATIC_FACTORS, Array, Settings, Values, check_settings
-from core.simulation.stepping import advance_adaptive, advance_fixed, resume_entry
+from core.simulation.stepping import advance_adaptive, advance_fixed
 
 PIECE = 0.05
 """Seconds of computation between checks for progress and cancellation."""
@@ -255,15 +254,15 @@ class SimulationJob:
         self._note_damping()
         self.p = settings.values_of(mech.p_names)
         has_sampled = bool(mech.compiled.elements.model.signal_table.sampled)
-        self.sampled = SampledLaws(mech, self.p, settings.start, laws) if has_sampled else None
+        self.sampled = SampledLaws(mech, self.p, settings.start, settings.max_steps, laws) if has_sampled else None
         """Signals that are evaluated at equal time steps; None if there are none."""
         self.law_error: SimulationError | None = None
         """Error of such a signal, which ends the run."""
         if self.sampled is not None:
             self.notes += self.sampled.notes
-            self.start_state = y = y.copy()
-            self.sampled.apply(settings.start, *np.split(y, [mech.nq, mech.nq + mech.nv]))
         self._set_up(settings, y, keep and self.sampled is None)
+        if self.sampled is not None:
+            self.sampled.evaluate(self.state)
         self._begin_counting()
         ends = list(accumulate((0, 1, mech.nq, mech.nv, mech.nx, mech.nv, mech.nv)))
         self._columns: list[Any] = [(slice(None), slice(*each)) for each in pairwise((*ends, None))]
@@ -346,6 +345,12 @@ class SimulationJob:
             self.memory = RunMemory(mech, prepared, self.p, y)
         begin_contact_states(prepared)
         self._use(prepared)
+        if self.sampled is not None:
+            self.sampled.attach(self.state)
+            if self.equations.contact_rows is not None:
+                from core.simulation.events.contact_steps import begin_again_entry
+
+                self.state.begins_of = begin_again_entry.address
         self.set_end(self.state.end)
         self._allocate_samples(min(FIRST_PIECE, len(self.state.times)))
         self._first = self.state.words.copy()
@@ -359,20 +364,9 @@ class SimulationJob:
 
     def set_end(self, end: float) -> None:
         """Set the time at which the run ends; it stops before where sampled laws are due."""
-        self.end = end
-        stop = math.inf if self.sampled is None else self.sampled.next_time
-        self.state.stops, self.state.end = int(stop <= end), min(stop, end)
-
-    def _evaluate_sampled_laws(self) -> None:
-        """Evaluate the sampled laws that are due at the state under way, and go on to the next time."""
-        assert self.sampled is not None
-        state, nq, nv = self.state, self.mech.nq, self.mech.nv
-        q, v, x = np.split(state.y, [nq, nq + nv])
-        self.sampled.apply(state.time, q, v, x)
-        resume_entry.call(state.place, state.time, 0, 0)
-        if self.equations.contact_rows is not None:
-            self._begin_contacts()
-        self.set_end(self.end)
+        self.end = self.state.end = end
+        if self.sampled is not None:
+            self.sampled.set_end(self.state, end)
 
     def _begin_contacts(self) -> None:
         """Determine the contact states from the state under way."""
@@ -399,11 +393,11 @@ class SimulationJob:
             self._begin_contacts()
         if self.sampled is not None:
             self.sampled.restart(time)
-            self._evaluate_sampled_laws()
+            self.sampled.evaluate(self.state)
 
     def _handle_stiffness(self) -> None:
         """React to a machine that proved stiff: switch to the stiff method if the settings allow it, and add a note."""
-        before, forces = self.state, self.equations.u
+        before, forces, end = self.state, self.equations.u, self.end
         log, rows = self.begun.log, self.equations.contact_rows
         since = f"The machine is stiff: from t = {before.time:.6g} s on "
         if self.chosen.method != AUTOMATIC:
@@ -418,6 +412,7 @@ class SimulationJob:
             setattr(self.state, name, getattr(before, name))
         if not np.array_equal(self.state.times, before.times):
             self.state.times[:] = before.times
+        self.set_end(end)
         if log is not None:
             self._carry_over_contact_state(log, rows)
         self.notes += (f"{since}it was integrated with {METHODS[STIFF_METHOD].title} ({STIFF_METHOD}).",)
@@ -517,9 +512,9 @@ class SimulationJob:
         began, used = time.perf_counter(), time.thread_time()
         state, system = self.state, self.equations.system
         happened = self._advance(state.place, self._room_at, count)
-        while happened == STOPPED:
+        while happened == STOPPED and self.sampled is not None:
             try:
-                self._evaluate_sampled_laws()
+                self.sampled.evaluate(state)
             except SimulationError as error:
                 self.law_error, happened = error, PAUSED
                 break

@@ -122,6 +122,10 @@ def advance_fixed(state: int, samples: int, rows: int) -> int:
         sample = w.sample
         if sample > 0:
             happened = step_to_sample(state, sample)
+            while happened == STOPPED:
+                happened = call_entry(w.sample_of, state, w.time, 0, 0)
+                if happened == FINE:
+                    happened = step_to_sample(state, sample)
             if happened != FINE:
                 return happened
         if not are_finite(w.y):
@@ -190,21 +194,25 @@ def advance_adaptive(state: int, samples: int, rows: int) -> int:
             row += 1
             w.sample += 1
             continue
-        if w.between == 1:
-            # the step is used up: its end is the beginning of the next
-            w.time = reach
-            copy_array(w.new, w.y)
-            w.between = 0
-            known = w.stages > 1 and w.projected == 0 and w.jumped == 0
-            w.fresh, w.jumped = 1 if known else 0, 0
-            if w.fresh == 1:  # the last stage is the first of the next step
-                copy_array(w.k[w.stages - 1], w.k[0])
-            if w.stops == 1 and w.time >= w.end:
-                return STOPPED
-            continue
-        happened = take_step(state)
+        happened = use_up_step(state) if w.between == 1 else take_step(state)
         if happened != FINE:
             return happened
+    return FINE
+
+
+@native
+def use_up_step(state: int) -> int:
+    """Make the end of the step the beginning of the next; sampled laws that are due there are evaluated."""
+    w = load_state(state)
+    w.time = w.reach
+    copy_array(w.new, w.y)
+    w.between = 0
+    known = w.stages > 1 and w.projected == 0 and w.jumped == 0
+    w.fresh, w.jumped = 1 if known else 0, 0
+    if w.fresh == 1:  # the last stage is the first of the next step
+        copy_array(w.k[w.stages - 1], w.k[0])
+    if w.stops == 1 and w.time >= w.end:
+        return call_entry(w.sample_of, state, w.time, 0, 0)
     return FINE
 
 
@@ -257,15 +265,6 @@ def is_at_stop(state: int, t: float) -> Any:
     """Return true if a time is not before that of sampled laws, but for rounding."""
     w = load_state(state)
     return t >= w.end - 1e-13 * max(abs(w.end), 1.0)
-
-
-@entry
-def resume_entry(state: int, t: float, first: int, second: int) -> int:
-    """Start again from a state that sampled laws have changed."""
-    w = load_state(state)
-    copy_array(w.y, w.new)
-    reset_history(state)
-    return FINE
 
 
 @native

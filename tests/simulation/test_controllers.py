@@ -183,6 +183,42 @@ def test_sampled_pid_is_the_difference_equation():
     assert np.allclose(run["total"], expected[:, 0], atol=1e-9)
 
 
+@pytest.mark.parametrize("method", ["rk54", "rk4"])
+def test_signals_of_several_periods_see_what_others_gave_last(method):
+    """A slow sampler of a ramp, later by 2.5 of its periods, and a fast one that counts what it sees of it."""
+    signals = (
+        ks.Signal(name="slow", kind="sample_hold", input="t", period=0.04, delay=0.1, phase=0.01),
+        ks.Signal(name="fast", kind="integrator", input="slow", period=0.01),
+    )
+    run = ks.simulate(rotor(*signals), 0.5, method=method, output=0.01)
+    t = np.round(run.time, 12)
+    slow = np.maximum(np.floor((t - 0.11) / 0.04 + 1e-9) * 0.04 + 0.01, 0.0)
+    assert np.allclose(run["slow"], slow, atol=1e-12)
+    assert np.allclose(run["fast"][1:], 0.01 * np.cumsum(slow)[:-1], atol=1e-12)
+
+
+def test_only_functions_and_noise_are_evaluated_outside_the_step_loop(monkeypatch):
+    """300 samples of a law in formulas need Python at the start only; with noise once more, for further noise."""
+    from core.simulation.run.sampled_laws import SampledLaws
+
+    calls = []
+    evaluate = SampledLaws.evaluate
+    monkeypatch.setattr(SampledLaws, "evaluate", lambda self, state: calls.append(state.time) or evaluate(self, state))
+    law = controller("pd", {"reference": 0.5}, period=0.001, **SAMPLED)
+    ks.simulate(rotor(law), 0.3, output=0.3)
+    assert calls == [0.0]
+    calls.clear()
+    ks.simulate(rotor(replace(law, noise=0.01)), 0.3, output=0.3)
+    assert calls == pytest.approx([0.0, 0.256])
+
+
+def test_a_sampled_signal_that_is_no_number_ends_the_run():
+    root = ks.Signal(name="root", input="sqrt(0.25 - t)", period=0.1)
+    with pytest.raises(ks.SimulationError, match=r"'root.* is not a finite number at t = 0.3 s") as raised:
+        ks.simulate(rotor(root), 1.0, output=0.05)
+    assert raised.value.run.time[-1] == pytest.approx(0.3, abs=0.051)
+
+
 def test_noise_is_seeded_and_a_quantised_coordinate_is_a_multiple():
     law = controller("pd", {"reference": 0.5}, period=0.01, noise=0.1, resolution=0.05, seed=3, **SAMPLED)
     one, again = (ks.simulate(rotor(law), 0.3, output=0.01) for _ in range(2))

@@ -124,6 +124,7 @@ def _find_needed_functions(compiled: CompiledModel, with_derivatives: bool) -> M
         "states": compiled.nx > 0,
         "constraint_time": program.has_timed_constraints,
         "settle": bool(program.symbolic.elements.junctions),
+        "signal_updates": bool(program.symbolic.elements.signal_updates),
     }
 
 

@@ -56,6 +56,8 @@ class Functions(Record):
     """Derivatives of u by q and v."""
     event_indicators: Fixed = 0
     """Event indicators of force elements."""
+    signal_updates: Fixed = 0
+    """States of sampled signals after a sample."""
     torque_event_indicators: Fixed = 0
     """Event indicators of u."""
 

@@ -299,12 +299,27 @@ def would_recheck_change_states(state: int) -> bool:
     return changed
 
 
+@native
+def adjust_to_contact_states(state: int) -> None:
+    """Determine the contact states where motion begins, and adjust the speeds to them."""
+    w = load_state(state)
+    apply_pending_change(state)
+    copy_array(w.y, w.new)
+
+
 @entry
 def begin_entry(state: int) -> int:
     """Determine the initial contact states of a run and adjust the speeds to them."""
-    apply_pending_change(state)
+    adjust_to_contact_states(state)
+    return FINE
+
+
+@entry
+def begin_again_entry(state: int, t: float, first: int, second: int) -> int:
+    """Determine the contact states where forces have jumped."""
     w = load_state(state)
-    copy_array(w.y, w.new)
+    w.pending = BEGINS
+    adjust_to_contact_states(state)
     return FINE
 
 

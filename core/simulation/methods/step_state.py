@@ -71,10 +71,15 @@ class StepState(Record):
     """End of the run, or of its part until sampled laws are evaluated, s."""
     stops: int = 0
     """1 if sampled laws are evaluated at `end`."""
+    samples: int = 0
+    sample_of: int = 0
+    begins_of: int = 0
+    """Addresses of the sampled signals, of the function that evaluates them (`core.simulation.events.sampled_signals`),
+    and of the one that determines contact states after that."""
     resumed: float = -np.inf
     """Fixed steps: time at which sampled laws were last evaluated, s."""
     made: int = 0
-    """Number of samples of this piece before the last evaluation of sampled laws."""
+    """Number of samples of this piece before the host was last called for sampled laws."""
     limit: float
     """Longest allowed step, s."""
     rtol: float

@@ -1,36 +1,36 @@
 """Sampled signals in runs: times at which the integration stops, and states that change there.
 
-At a sample all due signals are evaluated, those that use outputs of others after these; what they give is applied after
-their delay and held until the next time. Between samples the states of sampled signals are constant.
+`core.simulation.events.sampled_signals` evaluates them in machine code; functions of scripts are called here.
 """
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import SimulationError
+from core.machine_code.outcome import STOPPED
 from core.mechanics.multibody.number_reader import Numbers
 from core.mechanism import Mechanism
 from core.model.signal_laws import SampledSignal
+from core.simulation.events.sampled_signals import NOISES, SAME_TIME, SampledSignals, sample_entry, set_stop_entry
+from core.simulation.methods.step_state import StepState
 from core.simulation.run.python_laws import Law, PythonLaw
 
 Array = NDArray[np.float64]
-
-SAME_TIME = 1e-9
-"""Share of a period within which times of samples are the same."""
+Whole = NDArray[np.int64]
 
 
 class SampledLaw:
     """A sampled signal with its period, delay and phase as numbers, and the indices of its states in x."""
 
-    def __init__(self, sampled: SampledSignal, numbers: Numbers, index: Mapping[str, int], columns: Mapping[str, int]):
+    def __init__(self, sampled: SampledSignal, layer: int, numbers: Numbers, index: Mapping[str, int]) -> None:
         signal = sampled.signal
-        self.sampled, self.name, where = sampled, signal.name, f"signal '{signal.name}'"
+        self.sampled, self.layer, self.name, where = sampled, layer, signal.name, f"signal '{signal.name}'"
         self.period = float(numbers.scalar(signal.period or 0.0, f"{where}, period"))
         self.delay = float(numbers.scalar(signal.delay, f"{where}, delay"))
         self.phase = float(numbers.scalar(signal.phase, f"{where}, phase"))
@@ -50,46 +50,87 @@ class SampledLaw:
         self.states = [index[name] for name in sampled.states]
         self.outputs = [index[name] for name in sampled.outputs]
         self.noises = [index[name] for name in sampled.noises]
-        self.of_states = [columns[name] for name in sampled.states]
-        self.of_outputs = [columns[name] for name in sampled.outputs]
         self.function: PythonLaw | None = None
         """Function of a script that gives its forces."""
-        self.number = 0
-        """Number of the next sample."""
 
-    def sample_time(self, start: float) -> float:
-        """Return the time of the next sample, s."""
-        return start + self.phase + self.number * self.period
+    def capacity(self, most: int) -> int:
+        """Return how many samples wait for their delay at most; most: number of samples of a run at most."""
+        return int(min(self.delay / self.period, most)) + 2
 
 
 class SampledLaws:
-    """All sampled signals of a run. next_time : s, at which the run stops next"""
+    """All sampled signals of a run, which takes up to `most` steps."""
 
-    def __init__(self, mech: Mechanism, p: Array, start: float, functions: Mapping[str, Law] | None = None) -> None:
+    def __init__(
+        self, mech: Mechanism, p: Array, start: float, most: int, functions: Mapping[str, Law] | None = None
+    ) -> None:
         table, elements = mech.compiled.elements.model.signal_table, mech.compiled.elements
         values = mech.model.expanded.values(dict(zip(mech.p_names, p.tolist(), strict=True)))
-        numbers, columns = Numbers(values, mech.model.origin), {name: k for k, name in enumerate(table.updates)}
-        self.mech, self.p, self.start = mech, p, start
-        self.layers = [
-            [SampledLaw(each, numbers, elements.signal_states, columns) for each in layer]
-            for layer in table.sampled_order
-        ]
-        self.laws = [law for layer in self.layers for law in layer]
-        self._pending: list[tuple[float, int, list[int], Array]] = []
-        """Outputs that are to be applied: time, order, indices in x, values."""
-        self._count = 0
-        self._own = np.zeros(2 * mech.nx)
-        self._own_numbers = np.array_equal(p, mech.parameter_values())
-        """True if all parameters have the values of the model."""
+        numbers, index = Numbers(values, mech.model.origin), elements.signal_states
+        self._update_names = list(elements.signal_updates)
+        layers = table.sampled_order
+        self.laws = [SampledLaw(each, k, numbers, index) for k, layer in enumerate(layers) for each in layer]
         for law in self.laws:
             if law.name in (functions or {}):
                 law.function = PythonLaw((functions or {})[law.name], mech, p, law.sampled.signal)
+        self._split = mech.nq, mech.nq + mech.nv
+        self._evaluate: Callable[[int, float, int, int], int]
+        self.record = self._allocate(start, len(layers), most)
+
+    def _allocate(self, start: float, layers: int, most: int) -> SampledSignals:
+        """Return the signals as machine code has them."""
+        laws, column = self.laws, {name: k for k, name in enumerate(self._update_names)}
+
+        def flat(read: Callable[[SampledLaw], Sequence[int]]) -> Whole:
+            return np.array([k for law in laws for k in read(law)], dtype=np.int64)
+
+        def offsets(read: Callable[[SampledLaw], Sequence[int]], sizes: Sequence[int] = (1,) * len(laws)) -> Whole:
+            counts = (len(read(law)) * size for law, size in zip(laws, sizes, strict=True))
+            return np.array([0, *accumulate(counts)], dtype=np.int64)
+
+        rooms = [law.capacity(most) for law in laws]
+        queues = offsets(lambda law: law.outputs, rooms)
+        return SampledSignals(
+            layers=layers,
+            start=start,
+            last=math.inf,
+            timing=np.array([[law.period, law.delay, law.phase] for law in laws]),
+            layer=flat(lambda law: [law.layer]),
+            hosted=flat(lambda law: [int(law.function is not None)]),
+            number=np.zeros(len(laws), dtype=np.int64),
+            state_first=offsets(lambda law: law.states),
+            state_at=flat(lambda law: law.states),
+            state_from=flat(lambda law: [column[name] for name in law.sampled.states]),
+            output_first=offsets(lambda law: law.outputs),
+            output_at=flat(lambda law: law.outputs),
+            output_from=flat(lambda law: [column[name] for name in law.sampled.outputs]),
+            queue_first=queues,
+            capacity=np.array(rooms),
+            queued=np.zeros(len(laws), dtype=np.int64),
+            waiting=np.zeros(queues[-1]),
+            noise_first=offsets(lambda law: law.noises),
+            noise_at=flat(lambda law: law.noises),
+            noise_block=np.full(len(laws), -1),
+            noises=np.zeros((NOISES, sum(len(law.noises) for law in laws))),
+        )
+
+    def attach(self, state: StepState) -> None:
+        """Let the step loop of a run evaluate the signals."""
+        state.samples, state.sample_of = self.record.place, sample_entry.address
+        self._evaluate = sample_entry.call
+
+    def set_end(self, state: StepState, end: float) -> None:
+        """Set the end of the run, s; integration stops before it where a sample is due."""
+        self.record.last = end
+        set_stop_entry.call(state.place, end, 0, 0)
 
     def restart(self, time: float) -> None:
         """Go on from another state at a time; outputs that were to be applied are dropped."""
-        self._pending.clear()
-        for law in self.laws:
-            law.number = max(0, math.ceil((time - self.start - law.phase) / law.period - SAME_TIME))
+        record = self.record
+        record.queued[:] = 0
+        record.served = record.failed = -1
+        for k, law in enumerate(self.laws):
+            record.number[k] = max(0, math.ceil((time - record.start - law.phase) / law.period - SAME_TIME))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -100,63 +141,31 @@ class SampledLaws:
             if law.sampled.signal.kind == "script" and law.function is None
         )
 
-    @property
-    def next_time(self) -> float:
-        """Return the time, s, of the next sample or output."""
-        times = [law.sample_time(self.start) for law in self.laws]
-        return min([*times, *(entry[0] for entry in self._pending[:1])], default=math.inf)
+    def evaluate(self, state: StepState) -> None:
+        """Evaluate the signals that are due at the state of a run. Raises SimulationError."""
+        while self._evaluate(state.place, state.time, 0, 0) == STOPPED:
+            if self.record.failed >= 0:
+                raise SimulationError(
+                    f"'{self._update_names[self.record.failed]}' is not a finite number at t = {state.time:.6g} s.",
+                    where="signals",
+                    remedy="Check its formula and its gains.",
+                )
+            self._serve(self.record.wanted, state)
 
-    def apply(self, t: float, q: Array, v: Array, x: Array) -> None:
-        """Change the states x (nx,) at a time: apply outputs that are due, then evaluate the signals that are due."""
-        self._apply_outputs(t, x)
-        for layer in self.layers:
-            due = [law for law in layer if self._is_due(law, t)]
-            if due:
-                self._evaluate(due, t, q, v, x)
-                self._apply_outputs(t, x)
-
-    def _is_due(self, law: SampledLaw, t: float) -> bool:
-        return law.sample_time(self.start) <= t + SAME_TIME * law.period
-
-    def _apply_outputs(self, t: float, x: Array) -> None:
-        while self._pending and self._pending[0][0] <= t + 1e-12 * max(abs(t), 1.0):
-            _, _, indices, values = heapq.heappop(self._pending)
-            x[indices] = values
-
-    def _evaluate(self, due: list[SampledLaw], t: float, q: Array, v: Array, x: Array) -> None:
-        for law in due:
-            if law.noises:
-                draw = np.random.default_rng((abs(law.seed), law.number)).standard_normal(len(law.noises))
-                x[law.noises] = law.noise * draw
+    def _serve(self, layer: int, state: StepState) -> None:
+        """Call the functions of scripts and draw the noise of the signals of a layer that are due."""
+        record, t, y = self.record, state.time, state.y
+        x = y[self._split[1] :]
+        for k, law in enumerate(self.laws):
+            number = int(record.number[k])
+            time = record.start + law.phase + number * law.period
+            if law.layer != layer or time > t + SAME_TIME * law.period:
+                continue
+            if law.noises and record.noise_block[k] != number // NOISES:
+                record.noise_block[k] = number // NOISES
+                draw = np.random.default_rng((abs(law.seed), number // NOISES))
+                columns = slice(record.noise_first[k], record.noise_first[k + 1])
+                record.noises[:, columns] = law.noise * draw.standard_normal((NOISES, len(law.noises)))
             if law.function is not None:
-                x[law.states] = law.function.call(t, q, v, x)
-        new = self.compute_updates(t, q, v, x)
-        for law in due:
-            x[law.states] = new[law.of_states]
-            self._count += 1
-            applied = law.sample_time(self.start) + law.delay
-            heapq.heappush(self._pending, (applied, self._count, law.outputs, new[law.of_outputs]))
-            law.number += 1
-
-    def compute_updates(self, t: float, q: Array, v: Array, x: Array) -> Array:
-        """Return the states of all sampled signals after a sample. Raises SimulationError unless they are finite."""
-        compiled, n = self.mech.compiled, len(x)
-        evaluator = compiled.evaluator("signal_updates")
-        arguments = [q, v]
-        if "x" in evaluator.signature.arguments:  # rates of states are not among what signals use
-            self._own[:n] = x
-            arguments.append(self._own)
-        if "t" in evaluator.signature.arguments:
-            arguments.append(compiled.time_argument(t, self.p))
-        new = np.asarray(
-            evaluator.call(*arguments) if self._own_numbers else evaluator.evaluate_general(arguments, self.p)
-        )
-        if not np.isfinite(new).all():
-            names = list(self.mech.compiled.elements.signal_updates)
-            name = names[int(np.argmin(np.isfinite(new)))]
-            raise SimulationError(
-                f"'{name}' is not a finite number at t = {t:.6g} s.",
-                where="signals",
-                remedy="Check its formula and its gains.",
-            )
-        return new
+                x[law.states] = law.function.call(t, y[: self._split[0]], y[self._split[0] : self._split[1]], x)
+        record.served = layer

@@ -6,8 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs" / "friction_and_stops.md").read_text(encoding="utf-8")
-OF_FORMULAS = {"event_indicators", "event_location", "sign_changes", "sliding_modes"}
-"""Files about formulas that switch, with or without contact rows."""
+OF_FORMULAS = {"event_indicators", "event_location", "sampled_signals", "sign_changes", "sliding_modes"}
+"""Files about formulas that switch and sampled signals, with or without contact rows."""
 OF_ALL = {"__init__", "compiled_equations", "system"}
 LINK_OR_FUNCTION = re.compile(r"\]\(\.\./([\w/]+\.py)\)|\(`(\w+)`\)")
 
