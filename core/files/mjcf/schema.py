@@ -12,7 +12,7 @@ from collections import Counter
 from core.errors import suggest_names
 from core.files.mjcf.defaults import ORIENTATIONS
 from core.files.mjcf.mjcf_words import KEYWORDS, LEFT_OUT, VOCABULARY
-from core.files.mjcf.references import check_frame_names
+from core.files.mjcf.named_elements import check_frame_names
 from core.files.mjcf.schema_needs import check_required_content, parent_name
 from core.files.mjcf.unread import report_unread
 from core.files.vocabulary import report_elements_with_text, report_missing_attributes, report_unknown_words
