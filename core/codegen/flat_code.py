@@ -76,8 +76,28 @@ class FlatCode:
         except Exception:  # the interpreter goes on serving: slower, with the same numbers
             return
 
+    def bind(self, p: Array) -> Callable[..., Array]:
+        """Return a quick function of single states, (size,) each, for parameters p, with all numbers in one row. It is
+        not faster once the machine code is there: bind again."""
+        values = np.ascontiguousarray(p, dtype=float)
+
+        def evaluate_general(*states: Array) -> Array:
+            out = np.empty((1, self.size))
+            self._code.evaluate_batch([np.ascontiguousarray(x, dtype=float)[None] for x in states], values, out)
+            return out[0]
+
+        return self._code.path(values, (self.size,), evaluate_general)
+
     def __call__(self, states: Sequence[Array], p: Array) -> list[Array]:
         """Evaluate at states (n, size) of each argument; returns (n, r, c) for each matrix."""
+        out, found, at = self.rows(states, p), [], 0
+        for rows, columns in self.shapes:
+            found.append(out[:, at : at + rows * columns].reshape(len(out), rows, columns))
+            at += rows * columns
+        return found
+
+    def rows(self, states: Sequence[Array], p: Array) -> Array:
+        """Evaluate at states (n, size) of each argument; returns a row of all entries of the matrices for each."""
         self._states += len(states[0])
         if self._shared is not None and self._states > FEW_STATES:
             shared, self._shared = self._shared, None
@@ -86,8 +106,4 @@ class FlatCode:
         out = np.empty((len(states[0]), self.size))
         if self.size:
             self._code.evaluate_batch(given, np.ascontiguousarray(p), out)
-        found, at = [], 0
-        for rows, columns in self.shapes:
-            found.append(out[:, at : at + rows * columns].reshape(len(out), rows, columns))
-            at += rows * columns
-        return found
+        return out

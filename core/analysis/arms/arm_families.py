@@ -159,7 +159,7 @@ _CONDITIONS: dict[str, Callable[[ScrewChain], bool]] = {
     THREE_PARALLEL: _is_three_parallel_arm,
     CYLINDRICAL: _is_cylindrical_arm,
 }
-_SOLVERS: dict[str, Callable[..., tuple[list[Any], Any]]] = {
+SOLVERS: dict[str, Callable[..., tuple[list[Any], Any]]] = {
     ELBOW: solve_elbow_chain,
     WRIST: solve_wrist_chain,
     SLIDING: solve_wrist_chain,
@@ -168,7 +168,7 @@ _SOLVERS: dict[str, Callable[..., tuple[list[Any], Any]]] = {
 }
 
 
-def _pose(entries: Any) -> Pose:
+def pose_of_entries(entries: Any) -> Pose:
     """Pose of twelve scalars: the first three rows of its matrix."""
     rows = [[entries[4 * i + k] for k in range(4)] for i in range(3)]
     return Pose(Rotation(*(Vector3(*row[:3]) for row in rows)), Vector3(*(row[3] for row in rows)))
@@ -180,13 +180,13 @@ def _traced_branches(family: str, kinds: str) -> FlatCode:
     (branches, n)."""
     n = len(kinds)
     closing, open_angles, links = ca.SX.sym("closing", 12), ca.SX.sym("open", n), ca.SX.sym("links", 12 * (n - 1))
-    K = [_pose([links[12 * k + i] for i in range(12)]) for k in range(n - 1)]
-    K.append(_pose([closing[i] for i in range(12)]))
+    K = [pose_of_entries([links[12 * k + i] for i in range(12)]) for k in range(n - 1)]
+    K.append(pose_of_entries([closing[i] for i in range(12)]))
     open_turns = [Turn(ca.cos(open_angles[k]), ca.sin(open_angles[k])) for k in range(n)]
     roots, rows = root_joints(family, kinds), []
     for signs in itertools.product((1.0, -1.0), repeat=len(roots)):
         sides = {k: ChosenSide(sign) for k, sign in zip(roots, signs, strict=True)}
-        values, _ = _SOLVERS[family](kinds, K, sides.__getitem__, open_turns)
+        values, _ = SOLVERS[family](kinds, K, sides.__getitem__, open_turns)
         rows.append([ca.atan2(v.sine, v.cosine) if isinstance(v, Turn) else v for v in values])
     matrix = ca.vertcat(*(ca.horzcat(*row) for row in rows))
     return FlatCode([closing, open_angles, links], [matrix], later=True)

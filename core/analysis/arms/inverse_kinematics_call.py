@@ -12,26 +12,27 @@ import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arms.arm_families import THREE_PARALLEL, ClosedArm
 from core.analysis.arms.arm_reading import ArmReading, ArmSolver, Task, read_arm
+from core.analysis.arms.branch_code import BranchCode
+from core.analysis.arms.branch_rows import Branches, choose_columns, columns_by_name, distinct_rows, inverse_poses
 from core.analysis.arms.configuration_names import UnnamedBranches
 from core.analysis.arms.joint_turns import (
     all_turns,
     count_turns,
-    distance_beyond_limits,
     find_violations,
     nearest_turns,
 )
-from core.analysis.arms.pose_errors import largest_errors, polish
-from core.analysis.arms.screw_chain import ScrewChain
+from core.analysis.arms.pose_errors import POLISH_ABOVE, POLISH_BELOW, largest_errors, polish
+from core.analysis.arms.quick_answers import PreparedArm, branch_code, find_prepared_arm, keep_prepared_arm
 from core.analysis.arms.self_motions import find_self_motion
 from core.analysis.arms.six_joint_elimination import GeneralArm
-from core.analysis.arms.targets import read_target
+from core.analysis.arms.targets import check_poses, read_target
 from core.analysis.arms.task_chain import FREE_NAME, check_free_directions, free_motions, keep_joints
 from core.analysis.inverse_kinematics import IKResult, coordinates_at_limits, solve_inverse_kinematics
 from core.analysis.tool_frame import tool_frame
@@ -49,8 +50,8 @@ from core.mechanism.inverse_kinematics_results import (
 
 Array = NDArray[np.float64]
 
-SAME_ROTATION = 1e-6
-"""Difference (rad, m) of all joints, up to whole turns, below which two solutions are the same."""
+USUAL_TOLERANCE = 1e-9
+"""Tolerance (rad, m) of calls that give none."""
 SMALLEST_TOLERANCE = 1e-13
 """Smallest tolerance (rad, m): rounding errors are not much smaller."""
 RESTARTS, RESTARTS_FOR_NEAREST = 20, 4
@@ -78,7 +79,7 @@ def find_solutions(
     locked: Sequence[str] = (),
     self_motion: Any = None,
     turns: str = "nearest",
-    tolerance: float = 1e-9,
+    tolerance: float = USUAL_TOLERANCE,
     restarts: int = RESTARTS,
     step: Any = None,
 ) -> InverseKinematics | InverseKinematicsArray:
@@ -86,8 +87,14 @@ def find_solutions(
 
     restarts : of the numeric search; `step(done, total)` is called before each of them
     """
-    frame = tool_frame(mech.model) if frame is None else frame
-    X = read_target(target)
+    is_plain = p is None and t == 0.0 and reference == "world" and turns == "nearest" and self_motion is None
+    if is_plain and all and configuration is None and not free and not locked and tolerance == USUAL_TOLERANCE:
+        prepared = find_prepared_arm(mech, frame)
+        quick = None if prepared is None else prepared.answer(target, q)
+        if quick is not None:
+            return quick
+    asked, frame = frame, tool_frame(mech.model) if frame is None else frame
+    X = read_target(target, is_array_checked=False)
     directions = check_free_directions(_read_names(free, "free"))
     if X.shape == (3,):
         X, directions = _with_rotation(X), tuple(dict.fromkeys((*directions, "rx", "ry", "rz")))
@@ -100,6 +107,8 @@ def find_solutions(
     problems = problem.with_self_motions(self_motion)
     if X.ndim == 3:
         return problems[0].solve_array(X, wanted)
+    if is_plain and not problem.reading.redundant and problem.code is not None:
+        keep_prepared_arm(mech, asked, PreparedArm(mech, problem.reading, problem.code, problem.solved))
     answers = [
         each.solve(X, wanted, turns, restarts if all else min(restarts, RESTARTS_FOR_NEAREST), step)
         for each in problems
@@ -221,17 +230,6 @@ def _read_configuration(given: Any, problem: _Problem) -> dict[str, str] | None:
     return parts
 
 
-class _Branches(NamedTuple):
-    """Positions (N, K, nq) of all branches, their errors (N, K, 6), (N, K) True where they meet the targets, and the
-    values (N, K, n) of the solver's chain; is_doubtful : (N,) True where rounding may hide branches."""
-
-    q: Array
-    errors: Array
-    is_valid: NDArray[np.bool_]
-    own: Array
-    is_doubtful: NDArray[np.bool_] = np.zeros(0, dtype=bool)
-
-
 class _Problem:
     """Machine, frame and position of a call, the same for all its targets."""
 
@@ -336,14 +334,14 @@ class _Problem:
             return self._search_nearest(X, bool(branches.is_doubtful[0]))
         singular = [names.name_singularity(each) for each in names.factors(branches.own[0])]
         solved = Q[0][:, self.solved.at]
-        is_even = len(self.solved.joints) < 6 or len(_distinct_rows(met, solved, self.solved)) % 2 == 0
+        is_even = len(self.solved.joints) < 6 or len(distinct_rows(met, solved, self.solved)) % 2 == 0
         is_certain = solver.is_exact and not branches.is_doubtful[0]
         is_all = is_certain and (is_even or any(singular[k] for k in met))
         if wanted is not None:
             met = np.array([k for k in met if wanted.items() <= dict(names.configurations[k].parts).items()], dtype=int)
         found = [
             self._solution(Q[0, k], names.configurations[k] if names.is_named else None, errors[0, k], singular[k])
-            for k in _distinct_rows(met, solved, self.solved)
+            for k in distinct_rows(met, solved, self.solved)
         ]
         found.sort(key=lambda each: (bool(each.violations), each.distance))
         continuum = self._continuum(found, X)
@@ -368,7 +366,7 @@ class _Problem:
         return next((m for m in (self._self_motion(each, X) for each in found if each.singularity) if m), None)
 
     def solve_array(self, X: Array, wanted: Mapping[str, str] | None = None) -> InverseKinematicsArray:
-        """Solutions for poses (N, 4, 4). wanted : parts of the configurations whose columns are kept"""
+        """Solutions for poses (N, 4, 4) as given. wanted : parts of the configurations whose columns are kept"""
         solver = self.reading.solver
         if solver is None:
             raise ModelError(
@@ -376,31 +374,53 @@ class _Problem:
                 where="target",
                 remedy="Call it for one target after the other.",
             )
-        columns = _columns_by_name(solver, wanted)
+        columns = columns_by_name(solver, wanted)
         Q = np.empty((len(X), len(columns), self.mech.nq))
-        is_valid, beyond = np.empty(Q.shape[:2], dtype=bool), np.zeros(Q.shape)
-        is_certain = solver.is_exact
+        is_valid, is_certain = np.empty(Q.shape[:2], dtype=bool), solver.is_exact
         for first in range(0, len(X), ROWS_AT_ONCE):
             rows = slice(first, first + ROWS_AT_ONCE)
-            found = self._solve_branches(solver, X[rows])
-            for column, group in enumerate(columns.values()):
-                best = np.array(group)[np.argmax(found.is_valid[:, group], axis=1)]
-                row = np.arange(len(best))
-                Q[rows, column], is_valid[rows, column] = found.q[row, best], found.is_valid[row, best]
+            found = self._solve_rows(solver, X[rows])
+            choose_columns(columns, found, Q[rows], is_valid[rows])
             is_certain = is_certain and not found.is_doubtful.any()
-        at = self.solved.at
-        beyond[..., at] = distance_beyond_limits(self.solved, Q[..., at])
-        beyond[~is_valid] = Q[~is_valid] = np.nan
-        return InverseKinematicsArray(
-            Q, is_valid, beyond, tuple(columns), self._complete(bool(is_certain)), self.reading.words
-        )
+        lower, upper = np.full(self.mech.nq, -np.inf), np.full(self.mech.nq, np.inf)
+        lower[self.solved.at], upper[self.solved.at] = self.solved.lower, self.solved.upper
+        complete = self._complete(bool(is_certain))
+        return InverseKinematicsArray(Q, is_valid, tuple(columns), complete, self.reading.words, lower, upper)
 
-    def _solve_branches(self, solver: ArmSolver, X: Array) -> _Branches:
+    def _solve_rows(self, solver: ArmSolver, X: Array) -> Branches:
+        """Solve all branches for poses (N, 4, 4) of an array: at once, then those that need care."""
+        code = self.code
+        if code is None or self.tolerance < POLISH_ABOVE:
+            found = self._solve_branches(solver, check_poses(X))
+            found.q[~found.is_valid] = np.nan
+            return found
+        quick = code.solve(X, self.q[self.solved.at])
+        Q = quick.values
+        if code.count < self.mech.nq or not np.array_equal(self.solved.at, np.arange(code.count)):
+            Q = np.where(np.isnan(Q[..., :1]), np.nan, self.fixed)
+            Q[..., self.solved.at] = quick.values
+        is_valid, is_doubtful = ~np.isnan(quick.values[..., 0]), np.zeros(len(X), dtype=bool)
+        hard = np.flatnonzero(~quick.is_simple)
+        if len(hard):
+            found = self._solve_branches(solver, check_poses(X[hard]))
+            Q[hard], is_valid[hard], is_doubtful[hard] = found.q, found.is_valid, found.is_doubtful
+            Q[hard] = np.where(found.is_valid[..., None], found.q, np.nan)
+        return Branches(Q, np.zeros(0), is_valid, np.zeros(0), is_doubtful)
+
+    @property
+    def code(self) -> BranchCode | None:
+        """Code of all branches in one function, if there is one."""
+        return None if self.reading.solver is None else branch_code(self.reading.solver, self.solved)
+
+    def _solve_branches(self, solver: ArmSolver, X: Array) -> Branches:
         """Solve all branches for poses (N, 4, 4), in the order of the names, with angles nearest to q."""
         near = self.position_of_chain
         found = self._confirmed_branches(solver, X, near)
         is_open = solver.names.is_wrist_aligned(found.own) & ~found.is_valid
-        if isinstance(solver.arm, ClosedArm) and solver.arm.family == THREE_PARALLEL and is_open.any():
+        family = solver.arm.family if isinstance(solver.arm, ClosedArm) else None
+        if family not in (None, THREE_PARALLEL):
+            is_open &= largest_errors(found.errors) < POLISH_BELOW  # others are lost for another reason
+        elif family == THREE_PARALLEL and is_open.any():
             # the first angles tried for the aligned wrist leave the parallel joints no solution: others may
             rows = np.flatnonzero(is_open.any(axis=1))
             for turned in OTHER_ANGLES:
@@ -418,10 +438,10 @@ class _Problem:
         found.q[..., at] = nearest_turns(self.solved, found.q[..., at], self.q[at])
         return found._replace(is_doubtful=is_doubtful)
 
-    def _confirmed_branches(self, solver: ArmSolver, X: Array, near: Array) -> _Branches:
+    def _confirmed_branches(self, solver: ArmSolver, X: Array, near: Array) -> Branches:
         """Branches that are tested by forward kinematics. near : (n,) angles of joints that a singular pose leaves
         open"""
-        own = solver.arm.solve(_inverse_poses(X) if solver.is_reversed else X, near)[:, solver.names.order]
+        own = solver.arm.solve(inverse_poses(X) if solver.is_reversed else X, near)[:, solver.names.order]
         Q = np.empty((*own.shape[:2], self.mech.nq))
         Q[:] = self.fixed
         Q[..., self.solved.at] = own[..., self.columns]
@@ -431,13 +451,13 @@ class _Problem:
         if task is not None and len(self.solved.joints) < len(task.joints):
             values = own[..., solver.columns(task.joints)].reshape(len(targets), -1)
             finite = np.isfinite(values).all(axis=1)
-            targets[finite] = targets[finite] @ _inverse_poses(free_motions(task, values[finite]))
+            targets[finite] = targets[finite] @ inverse_poses(free_motions(task, values[finite]))
         refine = not solver.is_exact
         flat, errors = polish(
             self.mech, self.frame, Q.reshape(-1, self.mech.nq), targets, self.p, speeds, refine=refine
         )
         is_valid = (largest_errors(errors) <= self.tolerance).reshape(Q.shape[:2])
-        return _Branches(flat.reshape(Q.shape), errors.reshape(*Q.shape[:2], 6), is_valid, own)
+        return Branches(flat.reshape(Q.shape), errors.reshape(*Q.shape[:2], 6), is_valid, own)
 
     def _solution(self, q: Array, configuration: Configuration | None, errors: Array, part: str | None) -> Solution:
         own = q[self.solved.at]
@@ -544,33 +564,3 @@ def _read_position(mech: Mechanism, given: Any) -> Array:
             f"q is not a position of {mech.nq} finite numbers.", where="q", remedy="Give mech.rest(), for example."
         )
     return q
-
-
-def _columns_by_name(solver: ArmSolver, wanted: Mapping[str, str] | None) -> dict[Configuration, list[int]]:
-    """Branches with each configuration: several that differ in virtual joints only."""
-    columns: dict[Configuration, list[int]] = {}
-    for k, each in enumerate(solver.names.configurations):
-        if wanted is None or wanted.items() <= dict(each.parts).items():
-            columns.setdefault(each, []).append(k)
-    return columns
-
-
-def _inverse_poses(X: Array) -> Array:
-    """(…, 4, 4) inverse poses."""
-    result = np.zeros_like(X)
-    result[..., :3, :3] = np.swapaxes(X[..., :3, :3], -1, -2)
-    result[..., :3, 3] = -(result[..., :3, :3] @ X[..., :3, 3, None])[..., 0]
-    result[..., 3, 3] = 1.0
-    return result
-
-
-def _distinct_rows(rows: NDArray[np.intp], q: Array, chain: ScrewChain) -> list[int]:
-    """Rows of q (K, n) without those that equal an earlier one up to whole turns."""
-    rotates = np.array([kind == "R" for kind in chain.kinds])
-    kept: list[int] = []
-    for k in rows.tolist():
-        difference = q[kept] - q[k]
-        difference = np.where(rotates, np.remainder(difference + np.pi, 2.0 * np.pi) - np.pi, difference)
-        if not (np.max(np.abs(difference), axis=1, initial=0.0) < SAME_ROTATION).any():
-            kept.append(k)
-    return kept

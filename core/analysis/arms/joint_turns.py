@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from core.analysis.arms.screw_chain import ScrewChain
 from core.errors import ModelError
-from core.mechanism.inverse_kinematics_results import Violation
+from core.mechanism.inverse_kinematics_results import WITHIN, Violation
 
 Array = NDArray[np.float64]
 
 TURN = 2.0 * np.pi
-BEYOND = 1e-9
-"""Distance (rad, m) beyond a limit up to which a joint counts as within."""
 MOST_TURNS = 20_000
 """Number of combinations of whole turns above which they are not listed."""
 
@@ -40,13 +38,13 @@ def _rotates(chain: ScrewChain) -> NDArray[np.bool_]:
 
 def _turn_range(chain: ScrewChain, q: Array) -> tuple[Array, Array]:
     """Fewest and most whole turns with which angles are within their limits; fewest > most if there are none."""
-    return np.ceil((chain.lower - BEYOND - q) / TURN), np.floor((chain.upper + BEYOND - q) / TURN)
+    return np.ceil((chain.lower - WITHIN - q) / TURN), np.floor((chain.upper + WITHIN - q) / TURN)
 
 
 def distance_beyond_limits(chain: ScrewChain, q: Array) -> Array:
     """(…, n) distance of joints beyond their limits (rad, m); 0 within."""
     beyond = np.maximum(np.maximum(chain.lower - q, q - chain.upper), 0.0)
-    return np.asarray(np.where(beyond > BEYOND, beyond, 0.0))
+    return np.asarray(np.where(beyond > WITHIN, beyond, 0.0))
 
 
 def find_violations(chain: ScrewChain, q: Array) -> tuple[Violation, ...]:
@@ -61,7 +59,7 @@ def find_violations(chain: ScrewChain, q: Array) -> tuple[Violation, ...]:
 
 def count_turns(chain: ScrewChain, q: Array) -> tuple[int, ...]:
     """Whole turns of each joint from the angle within ±π; 0 for slides."""
-    turns = np.where(_rotates(chain), np.ceil((q - np.pi - BEYOND) / TURN), 0.0)
+    turns = np.where(_rotates(chain), np.ceil((q - np.pi - WITHIN) / TURN), 0.0)
     return tuple(int(x) for x in turns)
 
 

@@ -18,24 +18,27 @@ ORTHONORMAL_TOLERANCE = 1e-6
 WHERE = "target"
 
 
-def read_target(target: Any) -> Array:
+def read_target(target: Any, *, is_array_checked: bool = True) -> Array:
     """(3,) position, (4, 4) pose or (N, 4, 4) poses of a target as given.
 
     target : an array of one of these shapes, a `Pose`, or {"position": (3,)} with, if wanted, "rotation" (roll, pitch,
     yaw about fixed axes, rad) or "quaternion" (x, y, z, w). Raises ModelError for other shapes, for numbers that are
-    not finite, and for matrices that are no poses.
+    not finite, and for matrices that are no poses. is_array_checked : False to leave poses of arrays to `check_poses`
     """
+    is_pose_array = isinstance(target, np.ndarray) and target.dtype == float and target.shape[1:] == (4, 4)
+    if is_pose_array and not is_array_checked:
+        return target
     if isinstance(target, Mapping):
         return _read_mapping(target)
     if isinstance(target, Pose):
         X = np.eye(4)
         X[:3, :3], X[:3, 3] = np.array(target.rotation, dtype=float), np.array(target.position, dtype=float)
-        return _check_poses(X)
+        return check_poses(X)
     array = _read_numbers(target)
     if array.shape == (3,):
         return array
     if array.shape == (4, 4) or (array.ndim == 3 and array.shape[1:] == (4, 4)):
-        return _check_poses(array)
+        return check_poses(array) if is_array_checked or array.ndim < 3 else array
     raise ModelError(
         f"The target has shape {array.shape}.",
         where=WHERE,
@@ -53,8 +56,9 @@ def _read_numbers(numbers: Any) -> Array:
     return array
 
 
-def _check_poses(X: Array) -> Array:
-    """Return poses (…, 4, 4) with exactly orthonormal rotations."""
+def check_poses(X: Array) -> Array:
+    """Return poses (…, 4, 4) with exactly orthonormal rotations. Raises ModelError for matrices that are no poses."""
+    _read_numbers(X)
     R = X[..., :3, :3]
     deviation = max(
         float(np.max(np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)), initial=0.0)),
