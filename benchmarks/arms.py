@@ -230,9 +230,10 @@ def main() -> None:
     wrong = [row.cells[0] for row in rows if not row.is_right]
     head = "| arm | joints | solved by | branches (mean found) | array, µs a pose | one call, µs | residual | found |"
     lines = [
-        "Processor time, one thread. *Residual*: largest deviation of the pose matrices of all solutions. *Found*: targets whose",
-        f"generating position is among the solutions; solutions of a numeric search from {1 + STARTS} starts, at {SEARCHED} targets,",
-        "that are among them. Arms with redundant joints keep these at the generating value.",
+        "Processor time, one thread. *Residual*: largest deviation of the pose matrices of all solutions. *Found*:",
+        "targets whose generating position is among the solutions; solutions of a numeric search from "
+        f"{1 + STARTS} starts,",
+        f"at {SEARCHED} targets, that are among them. Arms with redundant joints keep these at the generating value.",
         "",
         *speed_rows(chosen),
         "",

@@ -39,6 +39,7 @@ _ROOT = __package__.rpartition(".")[0]
 _find_solutions = lazy_function(_ROOT, "analysis.arms.inverse_kinematics_call.find_solutions")
 _find_assembly_modes = lazy_function(_ROOT, "analysis.direct_kinematics.find_assembly_modes")
 _actuated_columns = lazy_function(_ROOT, "analysis.actuators.actuated_columns")
+_force_jacobian = lazy_function(_ROOT, "analysis.actuators.force_jacobian")
 _put_payload = lazy_function(_ROOT, "analysis.tool_frame.put_payload")
 _trace_self_motion = lazy_function(_ROOT, "analysis.arms.self_motion_curve.trace_self_motion")
 _find_singularities = lazy_function(_ROOT, "analysis.singularities.singularities_call.find_singularities")
@@ -250,6 +251,7 @@ class Mechanism:
         point: Any = None,
         relative_to: str | None = None,
         actuators: Sequence[str] | None = None,
+        by: str = "speed",
         p: Values = None,
         t: float = 0.0,
     ) -> Array:
@@ -260,7 +262,11 @@ class Mechanism:
         axes : frame in whose axes ω and v are given
         actuators : joints or speeds whose unit speeds are the columns (…, 6, m), with loops closed; in open chains the
             other joints are at rest
+        by : "speed", column by column; "force", row by row, from the joint forces that balance unit wrenches on the
+            frame: the same numbers, found through the transmission of forces
         """
+        if by != "speed":
+            return _force_jacobian(self, q, name, reference, axes, point, relative_to, actuators, by, p)
         if actuators is not None:
             whole = self.jacobian(q, name, reference=reference, axes=axes, point=point, relative_to=relative_to, p=p)
             return _actuated_columns(self, np.asarray(q, dtype=float), whole, actuators, p)
