@@ -93,6 +93,11 @@ _TABLE = {
             "Springs bear its weight; opens with a map of how stiff it is wherever it reaches",
         ),
         (
+            "tracking_arm.kst",
+            "Tracking arm",
+            "Computed torque along a motion, a discrete PID, and a load that the controller does not know",
+        ),
+        (
             "dual_arm.kst",
             "Dual arm",
             "A tree with two branches: two arms on a turning torso, the right mirrors the left",
@@ -174,6 +179,7 @@ _TABLE = {
 
 _RUN_SETTINGS: dict[str, dict[str, float | str]] = {
     "squeezer": {"duration": 0.03},
+    "tracking_arm": {"duration": 7.0},
     "belt_oscillator": {"duration": 6.0},
     "flyball_governor": {"method": "radau"},
 }

@@ -21,6 +21,7 @@ QUICK = {
     "clutch": "a clutch",
     "three_springs": "a junction, a free body",
     "governor_arm": "a spring of a joint",
+    "tracking_arm": "poses, a motion, controllers, sampled signals",
     "bouncing_pendulum": "a stop that is hit",
     "belt_oscillator": "dry friction and a driver",
     "planetary_stage": "gears without loops",

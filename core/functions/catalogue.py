@@ -20,6 +20,7 @@ from core.functions.results import Result
 from core.functions.subjects import (
     c_code,
     control,
+    controllers,
     derivation,
     description,
     design,
@@ -59,6 +60,7 @@ _ALL = (
     *mobility.FUNCTIONS,
     *statics.FUNCTIONS,
     *control.FUNCTIONS,
+    *controllers.FUNCTIONS,
     *operating_points.FUNCTIONS,
     *motions.FUNCTIONS,
     *run_derivatives.FUNCTIONS,

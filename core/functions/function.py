@@ -95,6 +95,15 @@ def needs_mass(context: Context) -> str:
     return "" if moved else "The model has no mass; assign masses to its bodies."
 
 
+def needs_continuous_signals(context: Context) -> str:
+    """Check that no signal is sampled, because derivatives and generated code need continuous laws; return the reason
+    if one is, else ''."""
+    sampled = [signal.name for signal in context.model.expanded.signals if signal.period is not None]
+    if not sampled:
+        return ""
+    return f"The model has sampled signals ({', '.join(sampled)}); leave their period empty for this function."
+
+
 def needs_chain(context: Context) -> str:
     """Check that the machine has a Denavit–Hartenberg chain; return the reason if it has none, else ''."""
     return (

@@ -170,6 +170,7 @@ def test_check_reports_errors(run, tmp_path):
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS.values() if f.id != "picture"], ids=lambda f: f.id)
 def test_json_is_the_result(run, function):
     other = {"loop_symbols": "slider_crank", "write_loop_equations": "slider_crank", "plan_motion": "ur5"}
+    other |= {"closed_loop_poles": "tracking_arm"}
     file = str(EXAMPLES / f"{other[function.id]}.kst") if function.id in other else PUMA
     few = {name: str(value) for name, value in FEW.get(function.id, {}).items()}
     options = [text for name, value in few.items() for text in (f"--{name.replace('_', '-')}", value)]

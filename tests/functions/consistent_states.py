@@ -559,6 +559,8 @@ COMPARED_ELSEWHERE = {
     "root_locus": "control/test_root_locus.py",
     "trim": "control/test_operating_points.py",
     "plan_motion": "motions/test_plan.py",
+    "controller": "control/test_controller_design.py",
+    "closed_loop_poles": "control/test_controller_design.py",
     "run_derivatives": "identification/sensitivities/test_gradients.py",
     "parameter_study": "functions/subjects/test_study_function.py",
     "write_c_code": "c_code/test_generated_code.py",

@@ -22,6 +22,7 @@ FILE = EXAMPLES / "puma560.kst"
 
 OTHER_FILES = {
     "plan_motion": EXAMPLES / "ur5.kst",
+    "closed_loop_poles": EXAMPLES / "tracking_arm.kst",
     **dict.fromkeys(("loop_symbols", "write_loop_equations"), EXAMPLES / "slider_crank.kst"),
 }
 """Machines of functions that an arm does not have."""

@@ -376,3 +376,9 @@ def test_what_is_of_open_trees_is_refused_in_loops(kind, fields, row):
     model = replace(ks.load("four_bar"), signals=(ks.Signal(name="c", kind=kind, joints=(joint,), **fields),))
     with pytest.raises(ks.KinetostatError, match="not known for a machine with loops"):
         ks.simulate(model, 0.1)
+
+
+def test_runs_under_sampled_laws_have_no_derivatives():
+    run = ks.simulate(rotor(controller("pd", period=0.01, kp="2")), 0.1)
+    with pytest.raises(ks.KinetostatError, match="Runs with sampled signals cannot be differentiated"):
+        run.derivatives("axis.q", ["axis.v"])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.functions.context import Context
-from core.functions.function import Function, needs_mass, needs_motion
+from core.functions.function import Function, needs_continuous_signals, needs_mass, needs_motion
 from core.functions.options import Choice, Flag, Integer, Number, OutputFolder, Text
 from core.functions.results import Message, Report, Result, Table
 from core.functions.text import Cell, Column
@@ -201,7 +201,7 @@ FUNCTIONS = (
             ),
             Flag("fmu", "FMU", "Also write a Functional Mock-up Unit (FMI 2.0, Co-Simulation)", False),
         ),
-        needs=(needs_motion, needs_mass),
+        needs=(needs_motion, needs_mass, needs_continuous_signals),
         apart=True,
         also=("C", "code generation", "embedded", "real time", "FMU", "FMI", "co-simulation", "S-function"),
     ),

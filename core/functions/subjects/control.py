@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import ModelError
 from core.functions.context import Context
 from core.functions.diagrams import Diagram, Series
-from core.functions.function import Function, needs_mass, needs_motion
+from core.functions.function import Function, needs_continuous_signals, needs_mass, needs_motion
 from core.functions.options import (
     Choice,
     ElementName,
@@ -70,7 +70,7 @@ def linear_system(
         if rows and columns:
             entries = to_row_tuples(without_rounding_errors(getattr(system, name)))
             parts.append(Matrix(title=name, symbol=name, entries=entries, rows=rows, columns=columns, note=notes[name]))
-    parts += [_point_table(system), _mode_table(system)]
+    parts += [_point_table(system), mode_table(system)]
     parts += _system_diagrams(system, duration)
     parts += _mode_animations(context, system)
     if file:
@@ -150,7 +150,7 @@ def _point_table(system: LinearSystem) -> Table:
     return Table(title="Operating point of the deviations", columns=columns, rows=tuple(rows), note="SI")
 
 
-def _mode_table(system: LinearSystem) -> Table:
+def mode_table(system: LinearSystem) -> Table:
     """Table of poles with their controllability and observability, and of zeros."""
     rows: list[tuple[Cell, ...]] = []
     size = max((abs(pole) for pole in system.poles), default=1.0)
@@ -185,7 +185,7 @@ def _system_diagrams(system: LinearSystem, duration: float | None) -> list[Resul
         series.append(Series("zeros", tuple(system.zeros.real), tuple(system.zeros.imag), "o"))
     found: list[Result] = []
     if len(poles):
-        found.append(_pole_zero_diagram("Poles and zeros", series))
+        found.append(pole_zero_diagram("Poles and zeros", series))
     if not pairs:
         return found
     omega = _plot_frequencies(poles, system.zeros)
@@ -209,7 +209,7 @@ def _system_diagrams(system: LinearSystem, duration: float | None) -> list[Resul
     return found
 
 
-def _pole_zero_diagram(title: str, series: Sequence[Series]) -> Diagram:
+def pole_zero_diagram(title: str, series: Sequence[Series]) -> Diagram:
     """Diagram of points in the complex plane (s-plane)."""
     return Diagram(title=title, across="Re [1/s]", up="Im [1/s]", series=tuple(series), square=True)
 
@@ -332,13 +332,13 @@ def lqr(
         rows=found.weights,
         note="each weight times the square of its quantity is dimensionless, so that the terms can be added",
     )
-    parts += [gains, weights, _mode_table(loop)]
+    parts += [gains, weights, mode_table(loop)]
     poles = (system.poles, found.poles)
     series = (
         Series("open", tuple(poles[0].real), tuple(poles[0].imag), "x"),
         Series("closed", tuple(poles[1].real), tuple(poles[1].imag), "x"),
     )
-    parts.append(_pole_zero_diagram("Poles", series))
+    parts.append(pole_zero_diagram("Poles", series))
     if file:
         from core.files import save
 
@@ -444,7 +444,7 @@ def _locus_report(locus: RootLocus, unit: str) -> Report:
         for what, row, mark in (("first", locus.poles[0], "x"), ("last", locus.poles[-1], "o"))
     ]
     across = f"{locus.name} [{unit}]" if unit else locus.name
-    parts: list[Result] = [Message(text=text), _pole_zero_diagram("Root locus", [*paths, *ends])]
+    parts: list[Result] = [Message(text=text), pole_zero_diagram("Root locus", [*paths, *ends])]
     for title, up, values in (
         ("Real parts", "Re [1/s]", locus.poles.real),
         ("Imaginary parts", "Im [1/s]", locus.poles.imag),
@@ -534,7 +534,7 @@ FUNCTIONS = (
                 (".npz", ".mat"),
             ),
         ),
-        needs=(needs_motion, needs_mass),
+        needs=(needs_motion, needs_mass, needs_continuous_signals),
         apart=True,
         also=("state space", "ABCD", "transfer function", "bode", "poles", "zeros", "step response", "linearize"),
     ),
@@ -565,7 +565,7 @@ FUNCTIONS = (
             _FRICTION,
             OutputFile("file", "Save to", "Machine file (.kst) with the feedback; empty: none", "", (".kst",)),
         ),
-        needs=(needs_motion, needs_mass),
+        needs=(needs_motion, needs_mass, needs_continuous_signals),
         apart=True,
         also=("regulator", "controller", "state feedback", "gain", "Riccati"),
     ),
@@ -607,7 +607,7 @@ FUNCTIONS = (
             ),
             _FRICTION,
         ),
-        needs=(needs_motion, needs_mass),
+        needs=(needs_motion, needs_mass, needs_continuous_signals),
         apart=True,
         also=("Evans", "pole paths", "stability", "poles over a parameter", "critical speed"),
     ),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.errors import ModelError, SimulationError
 from core.functions.context import Context
 from core.functions.diagrams import Diagram, Series
-from core.functions.function import Function, needs_mass, needs_motion
+from core.functions.function import Function, needs_continuous_signals, needs_mass, needs_motion
 from core.functions.options import Choice, Number, Signals, Text, Values
 from core.functions.results import Message, Report, Result, Table
 from core.functions.text import Cell, Column
@@ -295,7 +295,7 @@ FUNCTIONS = (
                 1e-9,
             ),
         ),
-        needs=(needs_motion, needs_mass),
+        needs=(needs_motion, needs_mass, needs_continuous_signals),
         apart=True,
         also=("sensitivity", "gradient", "parameter study", "adjoint", "variational equations", "tornado"),
     ),

@@ -95,6 +95,12 @@ def check_differentiable(mech: Mechanism, method: str) -> None:
             where="derivatives of a run",
             remedy="Use finite differences of runs, or a smaller machine.",
         )
+    if sampled := mech.model.expanded.signal_table.sampled:
+        raise NotDifferentiableError(
+            "Runs with sampled signals cannot be differentiated.",
+            where=f"signal '{sampled[0].signal.name}', period",
+            remedy="Leave the period empty for a continuous law.",
+        )
     if mech.compiled.elements.junctions:
         name = next(iter(mech.compiled.elements.junctions))
         raise NotDifferentiableError(
