@@ -97,8 +97,7 @@ def _rows_at(compiled: CompiledModel, q: Array, frame: str, at: Array, p: Values
 
 
 def _moved(motion: Array, arm: Array) -> Array:
-    """Joint forces (…, 6, k) for unit torques and forces at the end of an arm (…, 3), by those at its beginning, where a
-    force has the torque arm × force."""
+    """Joint forces (…, 6, k) for unit torques and forces at the end of an arm (…, 3), by those at its beginning."""
     turning = motion[..., :3, :]
     torque = np.swapaxes(np.cross(np.swapaxes(turning, -1, -2), arm[..., None, :]), -1, -2)
     return np.concatenate([turning, motion[..., 3:, :] + torque], axis=-2)
