@@ -57,7 +57,7 @@ SPEED_ARMS = (*PEER_ARMS, "Stanford", "Cobra600")
 
 
 class Row(NamedTuple):
-    """What was found of an arm: texts of the table's cells; is_right : False if a check failed."""
+    """Texts of the cells of one arm; is_right : False if a check failed."""
 
     cells: tuple[str, ...]
     is_right: bool

@@ -260,10 +260,8 @@ class Mechanism:
         point : (…, 3) coordinates in frame `reference`, m, of another point of the frame, in place of its origin
         relative_to : frame from which the motion is seen; default: the world
         axes : frame in whose axes ω and v are given
-        actuators : joints or speeds whose unit speeds are the columns (…, 6, m), with loops closed; in open chains the
-            other joints are at rest
-        by : "speed", column by column; "force", row by row, from the joint forces that balance unit wrenches on the
-            frame: the same numbers, found through the transmission of forces
+        actuators : joints or speeds whose unit speeds are the columns (…, 6, m); loops are closed, other joints at rest
+        by : "speed" (columns), or "force": the same numbers by rows, from the joint forces that unit wrenches cause
         """
         if by != "speed":
             return _force_jacobian(self, q, name, reference, axes, point, relative_to, actuators, by, p)
@@ -352,13 +350,11 @@ class Mechanism:
         """Find positions in which a frame meets a target: all configurations by name where a closed form is known.
 
         target : (4, 4) pose or (3,) position of the frame, m; a `Pose`; {"position": …, "rotation": roll, pitch, yaw}
-            or {"position": …, "quaternion": x, y, z, w}; poses (N, 4, 4) give an `InverseKinematicsArray`, everything
-            else `InverseKinematics`
+            or {"position": …, "quaternion": x, y, z, w}; poses (N, 4, 4) give an `InverseKinematicsArray`
         frame : default: the tool; reference : frame in which the target is given, as it is at q
         q : (nq,) position from which distances count; joints that do not move the frame keep its values; default: rest
         all : False for the solution nearest to q only
-        configuration : "keep" (that of q), a `Configuration`, its text ("front up no-flip") or some of its parts,
-            {"elbow": "up"}
+        configuration : "keep" (that of q), a `Configuration`, its text ("front up no-flip"), or parts, {"elbow": "up"}
         free : directions of the target that do not matter: of x, y, z, rx, ry, rz (one or all three rotations), along
             and about its axes; locked : joints that stay as in q
         self_motion : value of the redundant joint, or several (rad, m), or by name; default: that of q
