@@ -193,7 +193,7 @@ class _ElementBuilder:
                 fields[key] = self.build_field_value(field, node, key, line)
         try:
             return Model(**fields, origin=self.file)
-        except ModelError as error:
+        except (ModelError, ExpressionError) as error:
             raise self.add_line_to_error(error, 1) from None
 
     def build_collection(self, key: str, node: Node) -> tuple[Any, ...]:
@@ -441,7 +441,7 @@ class _ElementBuilder:
         return FileError(error.what, where=place or error.where, remedy=error.remedy, line=line)
 
 
-_is_number = re.compile(r"\s*[-+]?\d+(\.\d*)?([eE][-+]?\d{1,2})?\s*").fullmatch
+_is_number = re.compile(r"\s*[-+]?\d+(\.\d*)?([eE][-+]?\d{1,2})?\s*", re.ASCII).fullmatch
 """Match a text that is a number without a unit, the most frequent case."""
 
 
