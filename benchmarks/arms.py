@@ -52,6 +52,8 @@ OFFSET_SHOULDER = (
 POSES, SEARCHED, STARTS, ALIKE = 1000, 3, 40, 1e-5
 """Number of targets by forward kinematics; of those that are searched, with as many starts; difference (rad, m) of one
 solution found twice."""
+FLANGES = ("ee_gripper_link", "ee_arm_link", "link8", "tool0")
+"""Ends of the names of frames at the flange: behind them there are fingers."""
 PEER_ARMS = ("UR5", "Puma560", "offset shoulder")
 SPEED_ARMS = (*PEER_ARMS, "Stanford", "Cobra600")
 
@@ -119,9 +121,15 @@ def wait_for_machine_code() -> None:
         time.sleep(0.05)
 
 
+def end_frame(mech: Mechanism) -> str:
+    """Frame of a file that is meant as the end of the arm, else the tool."""
+    named = (name for end in FLANGES for name in mech.frame_names if name.endswith(end))
+    return next(named, None) or tool_frame(mech.model)
+
+
 def examine(name: str, mech: Mechanism) -> Row:
     """Solve, check and time one arm."""
-    frame = tool_frame(mech.model)
+    frame = end_frame(mech)
     q = random_positions(mech, POSES)
     X = np.asarray(mech.frame(q, frame))
     first = mech.inverse_kinematics(X[0], frame, q=q[0])
@@ -151,7 +159,8 @@ def examine(name: str, mech: Mechanism) -> Row:
     wait_for_machine_code()
     times = together(calls, repeats=3)
     found = sum(gap < ALIKE for gap in generated)
-    is_right = residual < 1e-9 and found == len(generated) and not lost
+    claimed = [gap for gap, each in zip(generated, answers, strict=True) if each.complete != "at least these"]
+    is_right = residual < 1e-9 and all(gap < ALIKE for gap in claimed) and not lost
     array = f"{times['array'].least / count * 1e6:.3g}" if "array" in times else "–"
     cells = (
         name,
@@ -179,7 +188,8 @@ def _search(
                 found.append(own)
         own_set = np.array([s.q for s in answers[k].solutions]).reshape(-1, mech.nq)
         gaps = [float(largest_difference(mech, each, own_set).min(initial=np.inf)) for each in found]
-        lost += sum(gap > 1e-3 for gap in gaps)
+        if answers[k].complete == "all":
+            lost += sum(gap > 1e-3 for gap in gaps)
         total += len(found)
     return lost, total
 
@@ -241,7 +251,7 @@ def main() -> None:
         "| " + " | ".join(["---"] * 8) + " |",
         *(f"| {' | '.join(row.cells)} |" for row in rows),
         "",
-        f"Checks failed for: {', '.join(wrong) or 'none'}.",
+        f"Answers that say “all” and lack one, or residuals above 1e-9: {', '.join(wrong) or 'none'}.",
     ]
     tell("Inverse kinematics of arms", "arms", lines)
 
