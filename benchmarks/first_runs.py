@@ -4,7 +4,8 @@
 
 Each number is the smallest of several trials in fresh folders with empty caches. A wheel is built and unpacked as pip
 does; a checkout is a copy without machine code. `--set-up` also clones the repository, and times `make run` in it, with
-an empty environment and what pip downloads. Seconds on the clock depend on other work on the machine.
+an empty environment and what pip downloads, and where there is a screen the window and its first F5. Seconds on the
+clock depend on other work on the machine.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ import sys
 import tempfile
 import time
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks import startup
 from tests.project.installation import built, copied
 
 ROOT = Path(__file__).parents[1]
@@ -85,14 +88,27 @@ def change_number(path: Path) -> None:
     path.write_bytes(b"\n".join(lines))
 
 
-def set_up(folder: Path) -> float:
-    """Seconds of `git clone` and `make run` up to the picture."""
+def set_up(folder: Path) -> Iterator[tuple[str, float]]:
+    """Seconds of `git clone` and `make run` up to the picture, and, where there is a screen, from a second clone up to
+    the window's first picture, and from F5 at that moment to the first motion."""
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "TMPDIR") or name.startswith("PIP_")}
+    yield "Clone to picture", _make(folder / "first", kept, "run")
+    if "DISPLAY" in os.environ:
+        clone = folder / "second" / "clone"
+        seconds = _make(folder / "second", kept, ".venv/.ready-run")
+        environment = {**kept, "HOME": str(clone.parent), "DISPLAY": os.environ["DISPLAY"]}
+        example = str(clone / "resources/examples/puma560.kst")
+        steps = startup.window(example, environment, "--simulate", python=clone / ".venv/bin/python", folder=clone)
+        yield "Clone to window", seconds + steps[startup.PICTURE].wall
+        yield "PUMA 560, F5 at once to motion", steps[startup.MOTION].wall - steps[startup.PICTURE].wall
+
+
+def _make(folder: Path, environment: dict[str, str], target: str) -> float:
+    """Seconds of cloning into a new folder with an empty home, and of making a target there."""
+    folder.mkdir()
     began = time.perf_counter()
     subprocess.run(["git", "clone", "-q", ROOT, folder / "clone"], check=True)
-    (folder / "home").mkdir()
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "TMPDIR") or name.startswith("PIP_")}
-    environment = {**kept, "HOME": str(folder / "home")}
-    subprocess.run(["make", "run"], cwd=folder / "clone", env=environment, check=True)
+    subprocess.run(["make", target], cwd=folder / "clone", env=environment | {"HOME": str(folder)}, check=True)
     return time.perf_counter() - began
 
 
@@ -128,7 +144,8 @@ def main() -> None:
             print(f"After a change of {name}: {make_code(checkout):.1f} s", flush=True)
             path.write_bytes(kept)
         if options.set_up:
-            print(f"Clone to picture: {set_up(folder):.0f} s")
+            for step, seconds in set_up(folder):
+                print(f"{step}: {seconds:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

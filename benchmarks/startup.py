@@ -30,6 +30,7 @@ from resources import EXAMPLES, examples
 if TYPE_CHECKING:
     from app.window.window import Window
 
+PICTURE, MOTION = "window: first picture", "window: motion after F5"
 TIMES = 7
 SETTLED = 4000
 """Milliseconds after the first picture at which memory is read."""
@@ -65,8 +66,8 @@ def resident() -> float:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
-def watched(file: str) -> None:
-    """The window: tell the steps, and end."""
+def watched(file: str, simulate: bool = False) -> None:
+    """The window: tell the steps, and end; with `simulate`, F5 at the first picture, up to the first motion."""
     from PySide6.QtCore import QTimer
 
     from app.window import start
@@ -78,13 +79,31 @@ def watched(file: str) -> None:
         report("window: a frame with the file's name")
 
     def begun(window: Window) -> None:
-        report("window: first picture")
+        report(PICTURE)
         begin(window)
+        if simulate:
+            press_f5(window)
+            return
         QTimer.singleShot(0, lambda: report("window: everything usable"))
         QTimer.singleShot(SETTLED, lambda: (report("window: four seconds later"), os._exit(0)))
 
     start.SplashFrame.show_at_once, start.start_deferred_services = seen, begun  # type: ignore[method-assign, assignment]
     start.run_program(file, ["kinetostat"])
+
+
+def press_f5(window: Window) -> None:
+    """Simulate; end when the playhead moves over computed samples."""
+    from PySide6.QtGui import QAction
+
+    runs = window.session.runs
+
+    def look() -> None:
+        if runs.current is not None and len(runs.current.run.time) > 1:
+            report(MOTION)
+            os._exit(0)
+
+    runs.changed.connect(look)
+    next(action for action in window.findChildren(QAction) if action.shortcut().toString() == "F5").trigger()
 
 
 # ------------------------------------------------------------------------------- around it
@@ -115,11 +134,17 @@ def command_line(arguments: Sequence[str], environment: dict[str, str]) -> Sampl
     return Sample(usage.ru_utime + usage.ru_stime, time.perf_counter() - began, usage.ru_maxrss / 1e3)
 
 
-def window(file: str, environment: dict[str, str]) -> dict[str, Sample]:
-    """The window's steps."""
-    arguments = [sys.executable, "-m", "benchmarks.startup", "--watched", file]
+def window(
+    file: str,
+    environment: dict[str, str],
+    *options: str,
+    python: str | Path = sys.executable,
+    folder: Path | None = None,
+) -> dict[str, Sample]:
+    """The window's steps; python, folder : of another checkout."""
+    arguments = [str(python), "-m", "benchmarks.startup", "--watched", *options, file]
     environment = environment | {BEGAN: str(time.time())}
-    done = subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment, cwd=folder)
     lines = (line.split("\t") for line in done.stdout.splitlines() if line.count("\t") == 4)
     return {step: Sample(float(s), float(wall), float(mb), int(count)) for step, s, wall, mb, count in lines}
 
@@ -146,7 +171,7 @@ def main() -> None:
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
     file = words[0] if words else str(examples()[0].path)
     if "--watched" in sys.argv:
-        watched(file)
+        watched(file, "--simulate" in sys.argv)
         return
     lines = ["| step | processor, s | clock, s | memory, MB | modules |", "| --- | ---: | ---: | ---: | ---: |"]
     for step, samples in measured(file, "--first" in sys.argv).items():

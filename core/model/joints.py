@@ -92,9 +92,13 @@ NO_RATE = (0.0, -1.0)
 """Maximum speeds and forces that mean "unlimited": URDF files write 0, SDF and files converted from it −1."""
 
 
+NO_BOUND = 1e60
+"""Bounds from here on mean "unlimited": some programs write the largest number that they know (1.8e308)."""
+
+
 def effective_motor_limit(value: Any) -> Any:
     """Return the effective maximum speed or force: infinite if none is given or the given value means "unlimited"."""
-    return math.inf if value is None or value in NO_RATE else value
+    return math.inf if value is None or value in NO_RATE or value >= NO_BOUND else value
 
 
 LEVELS = ("friction", "static_friction", "backward_friction", "backward_static_friction")

@@ -12,11 +12,14 @@ from core.kinds import Kinds
 from core.later import dataclass
 from core.model.fields import (
     Element,
+    ScalarKind,
     Value,
     Vector,
+    VectorKind,
     choice,
     coerce_value,
     color,
+    declared_fields,
     name,
     part,
     reference,
@@ -118,10 +121,22 @@ class Shape(Element, ABC):
     """Name of the shape in files and menus."""
     may_be_zero: ClassVar[tuple[str, ...]] = ()
     """Names of sizes that may be zero."""
+    inside: ClassVar[tuple[tuple[str, str, int], ...]] = ()
+    """Sizes of hollows and walls: (name, size that contains it, how often it must fit in there)."""
     pose: Pose = part(Pose, "Pose in the body's frame", IDENTITY)
     role: str = choice(ROLES, "Drawn, used for collision, or both", "both")
     material: str = reference("material", "Name of a material", optional=True)
     color: tuple[float, ...] | None = color()
+
+    def own_sizes(self) -> list[tuple[str, tuple[Value, ...]]]:
+        """Return name and values of each length and count that describes the shape; none of a mesh's scale."""
+        found: list[tuple[str, tuple[Value, ...]]] = []
+        for field in declared_fields(type(self)):
+            if isinstance(field.kind, ScalarKind):
+                found.append((field.name, (getattr(self, field.name),)))
+            elif isinstance(field.kind, VectorKind) and field.kind.dimension == "length":
+                found.append((field.name, getattr(self, field.name)))
+        return found
 
     @abstractmethod
     def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
@@ -328,6 +343,8 @@ class Pipe(Round):
     word = "pipe"
     radius: Value = scalar("length", 0.05, "Outer radius")
     inner_radius: Value = scalar("length", 0.04, "Inner radius")
+    may_be_zero = ("inner_radius",)
+    inside = (("inner_radius", "radius", 1),)
     length: Value = scalar("length", 0.1, "Length along z")
 
     def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
@@ -347,6 +364,8 @@ class Beam(Shape):
     height: Value = scalar("length", 0.06, "Height over both flanges, along y")
     web: Value = scalar("length", 0.006, "Thickness of the web")
     flange: Value = scalar("length", 0.008, "Thickness of a flange")
+    may_be_zero = ("web", "flange")
+    inside = (("web", "width", 1), ("flange", "height", 2))
 
     def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
         """Return the mass properties of the surrounding cuboid less the space between the flanges, plus the web."""
@@ -373,6 +392,8 @@ class Gearwheel(Shape):
     teeth: Value = scalar("none", 24.0, "Number of teeth")
     width: Value = scalar("length", 0.015, "Width along z")
     bore: Value = scalar("length", 0.01, "Radius of the bore")
+    may_be_zero = ("teeth", "bore")
+    inside = (("bore", "radius", 1),)
 
     def mass_properties(self, density: Scalar, sizes: SizeEvaluator) -> Inertia:
         """Return the mass properties of a disc with the pitch circle and the bore."""

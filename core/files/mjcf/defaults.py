@@ -21,7 +21,7 @@ from core.numerics.spatial.rotation import scale_into_range
 Matrix = NDArray[np.float64]
 _MASSES = ("boundmass", "boundinertia", "settotalmass")
 ORIENTATIONS = ("quat", "euler", "axisangle", "xyaxes", "zaxis")
-_SECTIONS = ("asset", "worldbody", "equality", "tendon", "actuator")
+_SECTIONS = ("asset", "worldbody", "contact", "equality", "tendon", "actuator")
 ACTUATORS = (
     *("general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion"),
     *("dcmotor", "pid", "so3", "plugin"),
@@ -225,7 +225,7 @@ class DefaultClasses:
             kind = local_name(child)
             if not kind:
                 continue
-            kind = kind if section in ("asset", "worldbody") else section
+            kind = kind if section in ("asset", "worldbody", "contact") else section
             given = self.classes[self._class_of_element(child, "class", class_name)].get(kind, {})
             turned = any(child.get(key) is not None for key in ORIENTATIONS)
             for key, value in given.items():

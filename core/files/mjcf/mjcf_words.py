@@ -14,6 +14,12 @@ LEFT_OUT = {
 }
 """Attributes that are not read although they affect the motion, with the consequence."""
 
+OBJECTS = (
+    *("body", "xbody", "joint", "geom", "site", "camera", "light", "flex", "mesh", "skin", "hfield", "texture"),
+    *("material", "pair", "exclude", "equality", "tendon", "actuator", "sensor", "numeric", "text", "tuple", "key"),
+    "frame",
+)
+"""Kinds of elements to which others may refer by kind and name."""
 _SWITCH, _TRUTH = ("false", "true", "auto"), ("false", "true")
 KEYWORDS = {
     **dict.fromkeys(("limited", "actuatorfrclimited", "align", "inertiafromgeom"), _SWITCH),
@@ -31,7 +37,10 @@ KEYWORDS = {
     "geom fluidshape": ("none", "ellipsoid"),
     "texture builtin": ("none", "gradient", "checker", "flat"),
     "texture mark": ("none", "edge", "cross", "random"),
-    **dict.fromkeys(("objtype", "reftype"), ("body", "xbody", "geom", "site", "camera", "joint", "tendon", "actuator")),
+    **dict.fromkeys(("objtype", "reftype"), ("body", "xbody", "geom", "site", "camera")),
+    **dict.fromkeys(
+        ("element objtype", "user objtype", "plugin objtype", "plugin reftype"), (*OBJECTS, "dof", "plugin")
+    ),
     "texture type": ("2d", "cube", "skybox"),
     **dict.fromkeys(("camera mode", "light mode"), ("fixed", "track", "trackcom", "targetbody", "targetbodycom")),
     "headlight active": ("0", "1"),

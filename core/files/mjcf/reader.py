@@ -24,6 +24,7 @@ from core.files.mjcf.geoms import Geom, GeomReader, pose_from_matrix
 from core.files.mjcf.includes import IncludeExpander, MjcfReader
 from core.files.mjcf.keyframes import read_keyframes
 from core.files.mjcf.meshes import FARTHEST
+from core.files.mjcf.named_elements import check_names
 from core.files.mjcf.passive import (
     NOTHING,
     ActuatorRotors,
@@ -36,7 +37,7 @@ from core.files.mjcf.passive import (
     read_coefficients,
 )
 from core.files.mjcf.refused_values import check_moving_bodies, check_values
-from core.files.mjcf.schema import LeftOutElements, check_free_joints, check_names, check_vocabulary
+from core.files.mjcf.schema import LeftOutElements, check_free_joints, check_vocabulary
 from core.files.mjcf.tendons import TendonReader, TendonSites
 from core.files.source import ReadOptions, ReadResult, Source
 from core.files.xml_source import Tag, UniqueNames, local_name, parse_xml

@@ -441,7 +441,7 @@ class _ElementBuilder:
         return FileError(error.what, where=place or error.where, remedy=error.remedy, line=line)
 
 
-_is_number = re.compile(r"\s*[-+]?\d+(\.\d*)?([eE][-+]?\d{1,2})?\s*").fullmatch
+_is_number = re.compile(r"\s*[-+]?\d+(\.\d*)?([eE][-+]?\d{1,2})?\s*", re.ASCII).fullmatch
 """Match a text that is a number without a unit, the most frequent case."""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import ModelError
+from core.errors import ModelError, suggest_names
 from core.files.meshes.lookup import find_mesh_problem
 from core.files.source import ReadOptions
 from core.files.xml_source import Tag, UniqueNames, XmlReader, local_name
@@ -19,6 +19,7 @@ from core.numerics.spatial.rotation import from_quaternion
 
 GEOMETRIES = ("box", "cylinder", "sphere", "capsule", "mesh")
 Place = tuple[str, str]
+_REJECT = " ROS readers reject the file."
 
 
 def read_pose(reader: XmlReader, tag: Tag, where: str) -> Pose:
@@ -47,16 +48,59 @@ class MaterialTable:
         self.reader = reader
         self.names = UniqueNames()
         self.found: dict[str, Material] = {}
-        visuals = [m for v in root.iter("visual") for m in reader.children(v, "material")]
-        for tag in [*reader.children(root, "material"), *visuals]:
-            self._define_material(tag)
+        self.defined: dict[str, Tag] = {}
+        self.reported: set[str] = set()
+        for tag in reader.children(root, "material"):
+            self._define_material(tag, is_shared=True)
+        for visual in root.iter("visual"):
+            for tag in reader.children(visual, "material"):
+                self._define_material(tag, is_shared=False)
 
-    def _define_material(self, tag: Tag) -> None:
-        """Record a material; only the first definition of a name with a colour or texture counts."""
+    def _define_material(self, tag: Tag, is_shared: bool) -> None:
+        """Record a material; only the first definition of a name with a colour or texture counts.
+
+        is_shared : a material of the robot, for all its links
+        """
         name = tag.get("name", "")
         color, texture = self._read_color_and_texture(tag, name)
-        if name and name not in self.found and (color is not None or texture):
+        has_look = color is not None or bool(texture)
+        if is_shared:
+            self._report_shared(tag, name, has_look)
+        if not name or not has_look:
+            return
+        if name not in self.found:
             self.found[name] = Material(name=self.names.add(name), color=color, texture=texture)
+            self.defined[name] = tag
+        elif not is_shared:
+            self._report_other_look(tag, name, color, texture)
+
+    def _report_shared(self, tag: Tag, name: str, has_look: bool) -> None:
+        """Report a material of the robot that is defined twice, or without colour and texture."""
+        location = "materials", self.names.of.get(name, name)
+        if name in self.defined:
+            line = self.defined[name].sourceline
+            text = f"The material '{name}' is defined twice (first in line {line}); the first is used.{_REJECT}"
+            self.reader.add_finding(tag, "warning", text, "Rename or remove one of them.", location)
+        elif not has_look:
+            text = f"The material '{name}' has neither colour nor texture.{_REJECT}"
+            self.reader.add_finding(tag, "warning", text, 'Add <color rgba="…"/>.', ("materials", ""))
+
+    def _report_other_look(self, tag: Tag, name: str, color: tuple[float, ...] | None, texture: str) -> None:
+        """Report a visual that defines a material of this name with another colour or texture than the first one."""
+        if name in self.reported:
+            return
+        first = self.found[name]
+        line = self.defined[name].sourceline
+        if texture and texture != first.texture:
+            text = f"The texture of the material '{name}' differs from that in line {line}, which is used."
+        elif color is not None and Material(name=first.name, color=color).color != first.color:
+            text = (
+                f"The colour of the material '{name}' differs from that in line {line}; ROS readers use the first one."
+            )
+        else:
+            return
+        self.reported.add(name)
+        self.reader.add_finding(tag, "hint", text, "Give it a name of its own.", ("materials", first.name))
 
     def _read_color_and_texture(self, tag: Tag, name: str) -> tuple[tuple[float, ...] | None, str]:
         where = f"material '{name}'"
@@ -80,8 +124,10 @@ class MaterialTable:
                 self.reader.add_finding(
                     tag,
                     "warning",
-                    f"There is no material '{name}'; the default colour is used.",
-                    "Define its colour.",
+                    f"There is no material '{name}'; the default colour is used.{_REJECT}"
+                    if name
+                    else "A material without name has no colour; the default colour is used.",
+                    f"Define its colour. {suggest_names(name, self.found) if name else ''}".rstrip(),
                     location,
                     "shapes",
                 )

@@ -18,11 +18,12 @@ from core.model.dimensions import dimension_of, nested_with_owners
 from core.model.fields import Element, ScalarKind, SignalKind, VectorKind, declared_fields, nested_elements
 from core.model.formula.expression import Binary, Call, Negative, Node, Number, names_in_formula, parse
 from core.model.formula.formula_fields import list_formulas
+from core.model.formula.formula_units import dimension_by_name
 from core.model.formula.nodes import COMPARISONS
 from core.model.model import QUESTIONS, Model
 from core.model.parameters import evaluate_field
 from core.model.signal_texts import NameOwners, unknown_names
-from core.model.units import SI, UNITS, format_with_unit
+from core.model.units import DERIVED, SI, UNITS, format_with_unit
 from core.model.validation.findings import Finding, Severity
 
 
@@ -34,14 +35,46 @@ def check_formula_values(model: Model) -> Iterator[Finding]:
 
 
 def check_element_formulas(values: Mapping[str, float], collection: str, element: Element) -> Iterator[Finding]:
-    """Yield findings for formulas of an element without a finite value at these parameters."""
+    """Yield findings for numbers of an element that are beyond all measure, and for formulas without a finite value at
+    these parameters."""
     for inner in nested_elements(element):
+        yield from _check_magnitudes(values, collection, element, inner)
         for field, _, _, text in list_formulas(inner):
             known = names_in_formula(parse(text)) <= values.keys()  # not time, not states
             if known and not np.isfinite(evaluate_or_nan(text, values)):
                 owner = getattr(element, "name", "")
                 what, remedy = f"'{text}' has no finite value.", "Change it or its parameters."
                 yield Finding("error", what, remedy, collection, owner, field.name)
+
+
+LARGEST = 1e60
+"""Largest number that can be computed with: a moment of inertia has the fifth power of a length."""
+_LIMIT_FIELDS = ("lower", "upper", "velocity", "effort")
+"""Fields in which huge numbers mean "unlimited"."""
+_number_fields: dict[type[Element], tuple[str, ...]] = {}
+
+
+def _check_magnitudes(
+    values: Mapping[str, float], collection: str, element: Element, inner: Element
+) -> Iterator[Finding]:
+    """Yield findings for numbers that are too large to be computed with. Bounds of limits may be (they are
+    none), and directions, of which only the ratios matter."""
+    names = _number_fields.get(type(inner))
+    if names is None:
+        kinds = ((field.name, field.kind) for field in declared_fields(type(inner)))
+        names = tuple(
+            name
+            for name, kind in kinds
+            if isinstance(kind, ScalarKind) or (isinstance(kind, VectorKind) and kind.dimension != "none")
+        )
+        _number_fields[type(inner)] = names
+    for name in names:
+        given = getattr(inner, name)
+        for value in given if type(given) is tuple else (given,):
+            number = value if type(value) is float else evaluate_or_nan(value, values) if type(value) is str else 0.0
+            if LARGEST < abs(number) < np.inf and name not in _LIMIT_FIELDS:
+                what, owner = f"The number {number:g} is too large to be computed with.", getattr(element, "name", "")
+                yield Finding("error", what, "Check its unit and exponent.", collection, owner, name)
 
 
 def evaluate_or_nan(value: Any, values: Mapping[str, float]) -> float:
@@ -117,6 +150,8 @@ def check_quantity_names(model: Model) -> Iterator[Finding]:
 
 _JUDGED = frozenset(unit.dimension for unit in UNITS.values())
 """Dimensions with their own units, for which a wrong unit can be detected (a pitch may be given in mm)."""
+_COMPARED = {**SI, **DERIVED}.keys() - _JUDGED - {"none", "pitch"}
+"""Further dimensions, for which a unit is wrong if its powers of kg, m and s are."""
 
 
 def check_units(model: Model) -> Iterator[Finding]:
@@ -141,12 +176,23 @@ def find_wrong_dimension(text: str, expected: str) -> tuple[str, str] | None:
             "Give both in units of one kind.",
         )
     given = certain_formula_dimension(node)
-    if given in (None, expected) or expected not in _JUDGED:
+    if given in (None, expected) or not _is_judged(str(given), expected):
         return None
     return (
         f"'{text}' is {_dimension_with_article(str(given))}; {_dimension_with_article(expected)} is required here.",
         f"Give it in {_list_units(expected)}.",
     )
+
+
+def _is_judged(given: str, expected: str) -> bool:
+    """Return True if a unit of one dimension is certainly wrong for another one. Dimensions without units of their own
+    (stiffness, damping) are compared by powers of kg, m and s, because angles are often left out."""
+    if expected in _JUDGED:
+        return True
+    if expected not in _COMPARED:
+        return False
+    powers = dimension_by_name(given).powers, dimension_by_name(expected).powers
+    return powers[0] is not None and powers[1] is not None and powers[0][:3] != powers[1][:3]
 
 
 def certain_formula_dimension(node: Node) -> str | None:
@@ -211,7 +257,11 @@ def _dimension_with_article(dimension: str) -> str:
 
 
 def _list_units(dimension: str) -> str:
-    symbols = list(dict.fromkeys([SI[dimension], *(u.symbol for u in UNITS.values() if u.dimension == dimension)]))
+    symbols = list(
+        dict.fromkeys(
+            [SI.get(dimension) or DERIVED[dimension], *(u.symbol for u in UNITS.values() if u.dimension == dimension)]
+        )
+    )
     return ", ".join(symbols)
 
 

@@ -15,12 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from core.joints import UnknownJoint
 from core.model.bodies import WORLD, Body, Gravity, Inertia
-from core.model.constraints import Constraint
+from core.model.constraints import Constraint, UnknownConstraint
 from core.model.fields import Element, declared_fields, nested_elements
+from core.model.forces import UnknownForce
 from core.model.joints import NO_RATE, RATES, Joint, Limit
 from core.model.model import WORDS, Model, elements_of_unknown_kind, require_model, unknown_kind_reason
+from core.model.sensors import UNKNOWN_SENSOR
 from core.model.shapes import Mesh, Pose
+from core.model.signal_elements import UnknownBlock
 from core.model.units import format_with_unit
 from core.model.validation import forces, friction_and_stops
 from core.model.validation.circular_references import find_cycles
@@ -37,6 +41,8 @@ from core.model.validation.formulas import (
 from core.model.validation.possible_numbers import (
     NO_INERTIA,
     find_impossible_numbers,
+    find_impossible_questions,
+    find_oversized_hollows,
     principal_moments,
     relax_for_fixed_bodies,
 )
@@ -61,9 +67,11 @@ def check(model: Model, problem_of: ProblemOf | None = None) -> tuple[Finding, .
     elements = forces.check(model.expanded, checks.values)
     return (
         *_check_unknown_kinds(model.expanded),
+        *_check_unused_fields(model),
         *check_formula_values(model),
         *check_units(model),
         *check_quantity_names(model),
+        *find_impossible_questions(model, checks.evaluate_or_nan),
         *find_angles_in_degrees(model),
         *check_parameters(model),
         *forces.check_sub_assemblies(model),
@@ -76,6 +84,27 @@ def _check_unknown_kinds(model: Model) -> Iterator[Finding]:
     """Yield findings for elements of unknown kinds."""
     for collection, element in elements_of_unknown_kind(model):
         yield Finding("error", *unknown_kind_reason(collection, element), collection, element.name, "kind")
+
+
+_OPTIONAL_FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "joints": ("joint", UnknownJoint.uses),
+    "sensors": ("sensor", UNKNOWN_SENSOR.uses),
+    "forces": ("force", UnknownForce.uses),
+    "constraints": ("constraint", UnknownConstraint.uses),
+    "signals": ("signal", UnknownBlock.uses),
+}
+"""Collection → noun, and the fields that only some kinds use."""
+
+
+def _check_unused_fields(model: Model) -> Iterator[Finding]:
+    """Yield a hint for each element with values in fields that its kind does not use."""
+    for collection, (noun, every_field) in _OPTIONAL_FIELDS.items():
+        for element in getattr(model, collection):
+            for field in (each for each in every_field if each not in element.info.uses):
+                if getattr(element, field) != getattr(type(element), field, None):
+                    text = f"'{field}' has no effect on a {noun} of kind {element.kind}."
+                    remedy = "Remove it, or choose a kind that uses it."
+                    yield Finding("hint", text, remedy, collection, element.name, field)
 
 
 # ------------------------------------------------------------------------------- bodies, joints
@@ -300,19 +329,16 @@ class _ModelChecks:
     def check_shapes(self, body: Body) -> Iterator[Finding]:
         """Check the sizes and files of shapes, and whether the centre of mass lies far outside."""
         for number, shape in enumerate(body.shapes, 1):
-            for field in declared_fields(type(shape)):
-                if field.name in ("size", "radius", "length"):
-                    value = getattr(shape, field.name)
-                    sizes = self.evaluate_vector(value if isinstance(value, tuple) else (value,))
-                    least = 0.0 if field.name in shape.may_be_zero else 1e-300
-                    if (sizes < least).any():
-                        yield _element_finding(
-                            body,
-                            "warning",
-                            f"Shape {number} has a {field.name} that is not positive.",
-                            "Give a positive value.",
-                            "shapes",
-                        )
+            for name, given in shape.own_sizes():
+                may_be_zero = name in shape.may_be_zero
+                if (self.evaluate_vector(given) < (0.0 if may_be_zero else 1e-300)).any():
+                    words = name.replace("_", " ")
+                    said = f"{words} is negative" if may_be_zero else f"{words} is not positive"
+                    remedy = "Give 0 or more." if may_be_zero else "Give a positive value."
+                    yield _element_finding(body, "warning", f"Shape {number}: its {said}.", remedy, "shapes")
+            if body.density is None:
+                for text, remedy in find_oversized_hollows(shape, self.evaluate_or_nan):
+                    yield _element_finding(body, "warning", f"Shape {number}: {text}", remedy, "shapes")
             if isinstance(shape, Mesh):
                 yield from self.check_mesh_file(shape.file, "bodies", body.name, "shapes")
         yield from self.check_center_of_mass(body)

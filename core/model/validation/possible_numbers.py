@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from core.errors import SimulationError
+from core.model.aims import Aim
 from core.model.bodies import Body, Inertia
 from core.model.constraints import Constraint
 from core.model.fields import Element, Value, nested_elements
@@ -21,7 +22,12 @@ from core.model.forces import Force, LineMass
 from core.model.formula.expression import names_in_text
 from core.model.formula.formula_fields import list_formulas
 from core.model.joints import BY_REACTION, LEVELS, NO_RATE, Joint, Limit, friction_levels_by_direction
-from core.model.model import COLLECTIONS, Model
+from core.model.model import COLLECTIONS, QUESTIONS, Model
+from core.model.motions import Motion, Segment
+from core.model.shapes import Shape
+from core.model.signal_elements import ControlledJoint, Signal
+from core.model.study_plans import RecordRow, StudyPlan
+from core.model.trims import TrimRow
 from core.model.units import format_with_unit
 from core.model.validation.findings import Finding, Severity
 from core.model.validation.formulas import check_element_formulas, evaluate_or_nan
@@ -57,6 +63,7 @@ class NumberBound(NamedTuple):
 
 ZERO_OR_MORE = "Give a value of 0 or more, whatever the parameters are."
 GIVE_RATE = "Give a positive value, or leave it empty for no limit."
+_FEW = "It has {value:g} samples.", "Give 1 or more."
 FEEDS = "Its {words} is negative ({value:g}): it would add energy."
 NEGATIVE = "Its {words} is negative: {value:g}."
 
@@ -89,6 +96,10 @@ BOUNDS: dict[type[Element], tuple[NumberBound, ...]] = {
             "Give a number from 0 to 1.",
             high=1.0,
         ),
+        *(
+            NumberBound(each, f"The largest {each}{{which}} is negative: {{value:g}}.", GIVE_RATE)
+            for each in ("acceleration", "deceleration", "jerk")
+        ),
         NumberBound(
             "stiffness",
             "The stiffness of its stop is negative ({value:g}): it would add energy.",
@@ -110,6 +121,44 @@ BOUNDS: dict[type[Element], tuple[NumberBound, ...]] = {
     Constraint: (NumberBound("length", "A rod needs a positive length.", "Give its length.", above=True),),
 }
 """Kind of element → its numbers with bounds."""
+
+
+def _positive(field: str) -> NumberBound:
+    return NumberBound(field, "Its {words} is {value:g}.", "Give a value above 0.", "warning", above=True)
+
+
+def _not_negative(*fields: str) -> tuple[NumberBound, ...]:
+    return tuple(NumberBound(each, "Its {words} is negative: {value:g}.", ZERO_OR_MORE, "warning") for each in fields)
+
+
+ASKED_BOUNDS: dict[type[Element], tuple[NumberBound, ...]] = {
+    Aim: (_positive("duration"),),
+    TrimRow: (_positive("weight"),),
+    StudyPlan: (*map(_positive, ("duration", "step", "limit")), NumberBound("count", *_FEW, "warning", low=1.0)),
+    RecordRow: (_positive("every"),),
+    Segment: _not_negative("duration", "blend"),
+    Motion: tuple(
+        _positive(f"{what}_{rate}")
+        for what, rates in (("tool", "speed acceleration turning"), ("joint", "speed acceleration jerk"))
+        for rate in rates.split()
+    ),
+    ControlledJoint: _not_negative("limit"),
+    Signal: (_positive("period"), *_not_negative("delay", "phase", "resolution", "noise")),
+}
+"""Kind of element that asks or computes something → its numbers with bounds. The machine itself is possible, so its
+runs are not refused."""
+
+
+def find_impossible_questions(model: Model, number: Number) -> Iterator[Finding]:
+    """Yield warnings for impossible numbers of designs, studies, operating points, motions and signals."""
+    for collection in (*QUESTIONS, "signals"):
+        for element in getattr(model, collection):
+            for part in nested_elements(element):
+                for bound in ASKED_BOUNDS.get(type(part), ()):
+                    value = number(getattr(part, bound.field))
+                    if not bound.is_possible(value):
+                        text = bound.text.format(value=value, words=bound.field.replace("_", " "))
+                        yield Finding(bound.severity, text, bound.remedy, collection, element.name, bound.field)
 
 
 def find_impossible_numbers(element: Element, number: Number) -> Iterator[Finding]:
@@ -147,7 +196,12 @@ def possibility_margins(element: Element, read: Callable[[Any], Scalar | None]) 
     if isinstance(element, Body):
         found += _moment_coefficients(element.inertia, read)
         if element.density is not None:
-            found += (read(size) for shape in element.shapes for size in _shape_sizes(shape))
+            for shape in element.shapes:
+                found += (read(size) for _, sizes in shape.own_sizes() for size in sizes)
+                for hollow, whole, count in shape.inside:
+                    needed = read(getattr(shape, hollow))
+                    needed = None if needed is None else times(float(count), needed)
+                    found.append(_subtract_or_none(read(getattr(shape, whole)), needed))
     yield from (each for each in found if each is not None)
 
 
@@ -305,15 +359,23 @@ def _check_body(body: Body, number: Number) -> Iterator[Finding]:
         yield from _check_moments(body, number)
         return
     for k, shape in enumerate(body.shapes, 1):
-        if shape.role != "collision" and any(number(size) < 0.0 for size in _shape_sizes(shape)):
+        if shape.role == "collision":
+            continue
+        if any(number(size) < 0.0 for _, sizes in shape.own_sizes() for size in sizes):
             text = f"Shape {k}, from which the mass is computed, has a negative size."
             yield _element_finding(body, "error", text, "Give sizes of 0 or more.", "shapes")
+        for text, remedy in find_oversized_hollows(shape, number):
+            text = f"Shape {k}, from which the mass is computed: {text}"
+            yield _element_finding(body, "error", text, remedy, "shapes")
 
 
-def _shape_sizes(shape: Any) -> Iterator[Value]:
-    for field in ("size", "radius", "length"):
-        value = getattr(shape, field, ())
-        yield from value if isinstance(value, tuple) else (value,)
+def find_oversized_hollows(shape: Shape, number: Number) -> Iterator[tuple[str, str]]:
+    """Yield (problem, remedy) for hollows and walls of a shape that are larger than what contains them."""
+    for inner, outer, count in shape.inside:
+        if count * number(getattr(shape, inner)) > number(getattr(shape, outer)):
+            words, whole = inner.replace("_", " "), outer.replace("_", " ")
+            twice = "twice " if count == 2 else ""
+            yield f"{twice}its {words} is larger than its {whole}.", f"Give a smaller {words}."
 
 
 def _check_moments(body: Body, number: Number) -> Iterator[Finding]:

@@ -104,3 +104,62 @@ def test_what_mujoco_refuses_of_paths_sensors_and_textures_is_a_warning(tmp_path
 
     before = len(findings(tmp_path / "m.xml", MACHINE))
     assert len(findings(tmp_path / "m.xml", text)) > before
+
+
+OTHER = """<mujoco>
+{0}
+<worldbody><body name="b"><joint name="j"/>
+<geom name="g" size=".1"{3}/><site name="s"/>
+{1}</body></worldbody>
+{2}</mujoco>"""
+FLEX = '<deformable><flex name="f" dim="1" body="b {0}"{1} vertex="0 0 0 0 0 0" element="0 1"/></deformable>'
+SECOND = '<body name="b2" pos="1 0 0"><joint/><geom size=".1"/></body>'
+SKIN = """<deformable><skin name="k" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2"{1}><bone body="{0}" bindpos="0 0 0"
+bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 1"/></skin></deformable>"""
+TUPLE = '<custom><tuple name="u"><element objtype="{0}" objname="{1}" prm="0"/></tuple></custom>'
+TO_NOTHING = {
+    "class of a pair": ("", SECOND, '<contact><pair geom1="g" geom2="g" class="zz"/></contact>', ""),
+    "material of a flex": ("", SECOND, FLEX.format("b2", ' material="zz"'), ""),
+    "body of a flex": ("", SECOND, FLEX.format("zz", ""), ""),
+    "flex of a constraint": ("", "", '<equality><flex flex="zz"/></equality>', ""),
+    "bone of a skin": ("", "", SKIN.format("zz", ""), ""),
+    "material of a skin": ("", "", SKIN.format("b", ' material="zz"'), ""),
+    "material next to a skin": ("", "", SKIN.format("b", ""), ' material="zz"'),
+    "material of a default": ('<default><geom material="zz"/></default>', "", "", ""),
+    "material of a flexcomp": ("", '<flexcomp name="F" type="grid" count="3 3 1" material="zz"/>', "", ""),
+    "key of a tuple": ("", "", TUPLE.format("key", "zz"), ""),
+    "material of a mesh that is shown": (
+        '<asset><mesh name="h" material="zz" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>',
+        '<geom type="mesh" mesh="h"/>',
+        "",
+        "",
+    ),
+    "sensor twice": ("", "", '<sensor><clock name="zz"/><clock name="zz"/></sensor>', ""),
+    "text twice": ("", "", '<custom><text name="zz" data="1"/><text name="zz" data="1"/></custom>', ""),
+    "frame twice": ("", '<frame name="zz"/><frame name="zz"/>', "", ""),
+}
+TO_SOMETHING = (
+    ('<asset><material name="m"/></asset>', "", TUPLE.format("material", "m"), ""),
+    ('<asset><mesh name="h" material="zz" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>', "", "", ""),
+    ('<default><default class="x"><geom material="zz"/></default></default>', "", "", ""),
+    ("", SECOND, FLEX.format("b2", ""), ""),
+    ("", "", SKIN.format("b", ""), ""),
+    ("", "", '<custom><numeric name="x" data="1"/><text name="x" data="1"/></custom>', ""),
+)
+
+
+@pytest.mark.parametrize("given", TO_NOTHING.values(), ids=TO_NOTHING)
+def test_references_of_what_is_not_read_and_names_used_twice_are_noted(tmp_path, given):
+    text = OTHER.format(*given)
+    with pytest.raises(ValueError, match="Error"):
+        mujoco.MjModel.from_xml_string(text)
+    said = [each for each in findings(tmp_path / "m.xml", text) if "'zz'" in each.text]
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("given", TO_SOMETHING)
+def test_references_that_mujoco_accepts_are_not_noted(tmp_path, given):
+    text = OTHER.format(*given)
+    mujoco.MjModel.from_xml_string(text)
+    said = [each.text for each in findings(tmp_path / "m.xml", text)]
+    assert not [each for each in said if "There is no" in each or "valid" in each or "twice" in each]

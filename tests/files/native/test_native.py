@@ -372,3 +372,10 @@ def test_numbers_of_colours_are_read_as_written(written):
     model = loads(text, "kst")
     assert model.materials[0].color[0] == float(written)
     assert loads(dumps(model), "kst") == model
+
+
+@pytest.mark.parametrize("mass", ["１", "١", "1１"])
+def test_digits_of_other_scripts_are_refused_as_in_formulas(mass):
+    with pytest.raises(FileError, match="not allowed in a formula") as caught:
+        loads(f"kinetostat: 1\nbodies:\n  b: {{mass: {mass}}}\n")
+    assert caught.value.line == 3

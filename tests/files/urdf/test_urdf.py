@@ -544,3 +544,46 @@ def test_what_urdf_cannot_say_of_friction_and_stops_is_told():
     told = " ".join(finding.text for finding in more.findings)
     for words in ("static friction (", "Stribeck speeds of pin", "stiffness and damping of the stops of pin"):
         assert words in told
+
+
+BALL = '<visual><geometry><sphere radius="1"/></geometry><material name="{}">{}</material></visual>'
+PAINT = '<color rgba="{}"/>'
+SHADES = {
+    "shared twice": (f'<material name="a">{PAINT.format("1 0 0 1")}</material>\n' * 2, "", "warning", "defined twice"),
+    "shared without colour": ('\n<material name="a"/>', "", "warning", "neither colour nor texture"),
+    "of another colour in a link": (
+        f'<material name="a">{PAINT.format("1 0 0 1")}</material>\n',
+        BALL.format("a", PAINT.format("0 1 0 1")),
+        "hint",
+        "The colour of the material 'a'",
+    ),
+    "of another texture in a link": (
+        "<!-- -->\n",
+        BALL.format("a", '<texture filename="a.png"/>') + BALL.format("a", '<texture filename="b.png"/>'),
+        "hint",
+        "The texture of the material 'a'",
+    ),
+    "misspelt": (
+        f'<material name="abcd">{PAINT.format("1 0 0 1")}</material>\n',
+        BALL.format("abdc", ""),
+        "warning",
+        "no material 'abdc'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("shared", "visuals", "severity", "text"), SHADES.values(), ids=SHADES)
+def test_materials_that_ros_rejects_or_shows_otherwise_are_reported(tmp_path, shared, visuals, severity, text):
+    path = tmp_path / "r.urdf"
+    path.write_text(f'<robot name="r">{shared}<link name="l">{visuals}</link></robot>')
+    (found,) = [each for each in read(path).findings if "material" in each.text]
+    assert (found.severity, found.line) == (severity, 2)
+    assert text in found.text
+    assert "abcd" in found.remedy or text != "no material 'abdc'"
+
+
+def test_one_material_in_several_links_is_no_finding(tmp_path):
+    path = tmp_path / "r.urdf"
+    ball = BALL.format("a", PAINT.format("1 0 0 1"))
+    path.write_text(f'<robot name="r"><link name="l">{ball}{ball}{BALL.format("a", "")}</link></robot>')
+    assert not [each for each in read(path).findings if "material" in each.text]

@@ -9,6 +9,7 @@ import pytest
 
 import kinetostat as ks
 from core.errors import KinetostatError
+from core.model.aims import Aim
 from core.model.validation.possible_numbers import BOUNDS
 from resources import EXAMPLES
 
@@ -34,6 +35,13 @@ REFUSED = {
     "size": (wheel(body={"density": 1.0, "shapes": (ks.Box(size=(1.0, -1.0, -1.0)),)}), "body 'b', shapes"),
     "moment": (wheel(body={"inertia": ks.Inertia(ixx=-0.1, iyy=0.1, izz=0.1)}), "body 'b', inertia"),
     "product": (wheel(body={"inertia": ks.Inertia(ixx=1.0, iyy=1.0, izz=1.0, ixz=1.1)}), "body 'b', inertia"),
+    "hollow": (wheel(body={"density": 1.0, "shapes": (ks.Gearwheel(bore=0.06),)}), "body 'b', shapes"),
+    "bore": (wheel(body={"density": 1.0, "shapes": (ks.Gearwheel(bore=-0.01),)}), "body 'b', shapes"),
+    "flange": (wheel(body={"density": 1.0, "shapes": (ks.Beam(flange=0.04),)}), "body 'b', shapes"),
+    "huge mass": (wheel(body={"mass": 1e200}), "body 'b', mass"),
+    "huge formula": (wheel(body={"center_of_mass": ("2e61 * 1e30", 0.0, 0.0)}), "body 'b', center_of_mass"),
+    "huge stop": (limited(upper=1.0, stiffness=1e308), "joint 'j', stiffness"),
+    "deceleration": (limited(deceleration=-1.0), "joint 'j', limits"),
     "armature": (wheel({"armature": -0.01}), "joint 'j', armature"),
     "friction": (wheel({"friction": -1.0}), "joint 'j', friction"),
     "crossed": (limited(lower=1.0, upper=-1.0), "joint 'j', limits"),
@@ -169,3 +177,38 @@ def test_the_page_names_every_number_of_the_table():
     text = PAGE.read_text(encoding="utf-8")
     fields = {bound.field for bounds in BOUNDS.values() for bound in bounds if "backward" not in bound.field}
     assert not {field for field in fields if f"`{field}`" not in text}
+
+
+def test_the_largest_number_means_no_bound():
+    """Some programs write it for joints without limits."""
+    free, huge = limited(), limited(lower=-1.7e308, upper=1.7e308, velocity=1e200, effort=1.7e308)
+    assert not [each for each in ks.check(huge) if each.severity != "hint"]
+    ends = [ks.simulate(model, 0.5, v0={"j": 2.0})["j.q"][-1] for model in (free, huge)]
+    assert ends == pytest.approx([1.0, 1.0], abs=1e-9)
+
+
+QUESTIONS = {
+    "designs": (Aim(name="d", duration="- 1"), "duration"),
+    "studies": (ks.StudyPlan(name="s", duration=-1.0), "duration"),
+    "motions": (ks.Motion(name="m", joint_speed=-1.0), "joint_speed"),
+}
+
+
+@pytest.mark.parametrize("collection", QUESTIONS)
+def test_impossible_numbers_of_questions_are_warnings(collection):
+    element, field = QUESTIONS[collection]
+    found = [each for each in ks.check(wheel(**{collection: (element,)})) if each.severity == "warning"]
+    assert [(each.collection, each.field) for each in found] == [(collection, field)]
+
+
+def test_values_that_a_kind_does_not_use_are_hints():
+    plain, screw = wheel({"pitch": 0.1}), wheel({"kind": "screw", "pitch": 0.1})
+    (found,) = [each for each in ks.check(plain) if "no effect" in each.text]
+    assert (found.severity, found.place) == ("hint", "joint 'j', pitch")
+    assert not [each for each in ks.check(screw) if "no effect" in each.text]
+
+
+@pytest.mark.parametrize(("damping", "wrong"), [("2", False), ("2 kg", True), ("2 m", True), ("2 N", True)])
+def test_units_of_what_has_only_compound_ones(damping, wrong):
+    said = [each for each in ks.check(wheel({"damping": damping})) if "damping is required here" in each.text]
+    assert bool(said) is wrong
