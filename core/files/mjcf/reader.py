@@ -22,7 +22,7 @@ from core.files.mjcf.equalities import EqualityReader
 from core.files.mjcf.frames import expand_frames
 from core.files.mjcf.geoms import Geom, GeomReader, pose_from_matrix
 from core.files.mjcf.includes import IncludeExpander, MjcfReader
-from core.files.mjcf.keyframes import read_keyframes
+from core.files.mjcf.keyframe_poses import read_keyframes
 from core.files.mjcf.meshes import FARTHEST
 from core.files.mjcf.named_elements import check_names
 from core.files.mjcf.passive import (
