@@ -176,6 +176,17 @@ _FORCES = (
         "A torque on a body, in the axes of any frame, as numbers or formulas.",
     ),
     ConnectionKind(
+        "contact",
+        "Contact of shapes",
+        "contact",
+        "Add/Force",
+        ("frame", "frame"),
+        lambda _s, m, p: new_elements.contact(m, p[0].name, p[1].name),
+        "Keeps the shapes of two bodies, or of a body and the ground, out of each other, with friction.",
+        makes_own_frames=True,
+        also=("collision", "floor", "touch", "bounce", "friction", "rolling"),
+    ),
+    ConnectionKind(
         "joint_spring",
         "Spring in a joint",
         "torsion_spring",

@@ -81,6 +81,7 @@ def reduce_states(mech: Mechanism, derivatives: EquationDerivatives) -> StateRed
     """Choose the states that a machine retains in small motions, and express the others by them."""
     followed = _eliminate_damper_states(derivatives) if len(derivatives.sum_w) else _keep_all_states(derivatives)
     counters = {state for state, _ in mech.compiled.elements.turn_counters.values()}
+    counters |= set(mech.compiled.elements.loss_states)
     lasting = [k for k, state in enumerate(followed.kept) if state not in counters]
     return followed._replace(Y=followed.Y[:, lasting], kept=[followed.kept[k] for k in lasting])
 

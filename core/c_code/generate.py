@@ -29,6 +29,7 @@ from core.mechanism import Mechanism
 from core.model import Model
 from core.model.model import check_kinds_known
 from core.simulation import simulate
+from core.simulation.run.contact_step_limit import check_contact_steps
 from core.simulation.run.early_ends import dependent_rows_error
 from core.simulation.run.initial_state import start_state
 from core.simulation.run.settings import AUTOMATIC_FACTORS, CHOLESKY, check_factorisation
@@ -207,6 +208,7 @@ def _build_plan(
     if not mech.nv:
         raise ModelError("The machine has no joint that moves.", where="C code", remedy="Add a body and a joint.")
     q, v = start[: mech.nq], start[mech.nq : mech.nq + mech.nv]
+    check_contact_steps(mech, step, p)
     passive = choose_smoothing(mech.compiled, q, v, p, step)
     machine = MachineFunctions(mech, p, q, passive, constants, factorisation == CHOLESKY)
     rule = METHODS[method]

@@ -100,6 +100,15 @@ def wrench(model: Model, quantity: str, b: str) -> Force:
     return Force(name=unused_name(model, "forces", f"{quantity}1"), kind="wrench", b=b, **value)  # type: ignore[arg-type]
 
 
+def contact(model: Model, a: str, b: str) -> Force:
+    """Return a contact of two bodies, or of a body and the ground, the xy plane of the world."""
+    first, second = (b, a) if b == WORLD else (a, b)
+    if second == first:
+        raise ModelError("A body does not touch itself.", remedy="Select another body, or the ground.")
+    name = unused_name(model, "forces", "contact1")
+    return Force(name=name, kind="contact", a="" if first == WORLD else first, b=second)
+
+
 def joint_spring(model: Model, joint: str, surroundings: Surroundings) -> Force:
     """Return a spring and damper in a joint, relaxed in the current pose."""
     found = model.joint(joint)

@@ -283,8 +283,9 @@ def control_power(context: MachineSymbols, inputs: Inputs, _: str, run: Runner =
 
 
 def lost_power(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Return the power W that dampers and force elements dissipate, without dry friction and controllers: v · h (the
-    power of joint forces at zero acceleration) minus the rate of energy dE/dt that results."""
+    """Return the power W that dampers and force elements dissipate, without dry friction, controllers and what elements
+    integrate themselves: v · h (the power of joint forces at zero acceleration) minus the rate of energy dE/dt that
+    results."""
     own = list((inputs.get("x") or [])[: context.nx])
     x_rate = states(context, {**inputs, "x": [*own, *[0.0] * context.nx]}, "") if own else []
     seen = {**inputs, "x": [*own, *x_rate]} if own else inputs
@@ -293,4 +294,5 @@ def lost_power(context: MachineSymbols, inputs: Inputs, _: str, run: Runner = in
     time = list(inputs.get("t") or ())[:1]
     moved = ca.vertcat(coordinate_rates(context, inputs), build_column(x_rate), build_column([1.0] * len(time)))
     change = ca.jtimes(ca.SX(whole), build_column([*inputs["q"], *own, *time]), moved)
-    return [ca.dot(build_column(list(inputs["v"])), h) - change + control_power(context, seen, "")[0]]
+    counted = sum(x_rate[k] for k in context.elements.loss_states)
+    return [ca.dot(build_column(list(inputs["v"])), h) - change + control_power(context, seen, "")[0] - counted]

@@ -31,6 +31,7 @@ from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.methods.method import STIFF as STIFF_METHOD
 from core.simulation.methods.step_state import TOLD
 from core.simulation.run.begun_run import LARGEST_PIECE, PreparedRun, allocate_run, begin_contact_states
+from core.simulation.run.contact_step_limit import check_contact_steps
 from core.simulation.run.cut_torques import apply_cut_torques
 from core.simulation.run.driver_jumps import check_driver_jumps
 from core.simulation.run.early_ends import EndedRun, contradiction_error_at, early_end_error
@@ -191,17 +192,24 @@ def _begin_job(
         key = None
     if key is not None and (job := _kept.take(mech, key)) is not None:
         job.mech = mech
+        _check_fixed_steps(mech, job.chosen, p)
         if job.begin_again(begin, p, start_key):
             return job, key
     check_kinds_known(mech.model.expanded)
     machine, torque = apply_cut_torques(mech, torque)
     chosen = check_settings(machine, duration, *(*options[:7], torque, *options[8:]))
+    _check_fixed_steps(machine, chosen, p)
     y = start_state(machine, *begin[:2], p, start, begin[2])
     check_driver_jumps(machine, chosen)
     key = key if keep and machine is mech else None
     job = SimulationJob(machine, chosen, y, torque, closed_forms, keep=key is not None, laws=laws)
     job.start_key = start_key
     return job, key
+
+
+def _check_fixed_steps(mech: Mechanism, chosen: Settings, p: Array) -> None:
+    if not chosen.integration_method.adaptive and chosen.step is not None:
+        check_contact_steps(mech, chosen.step, p)
 
 
 def _no_progress(_: object) -> None:

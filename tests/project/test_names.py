@@ -34,6 +34,7 @@ ONE_MEANING = {
     "along_sensor": "a force along a sensor",
     "assemblies": "sub-assemblies: other files as parts of a machine",
     "channels": "the quantities of a run by name",
+    "contact": "contact of shapes: its force, its look",
     "clutch": "dry friction between two joints",
     "motions": "planned motions, and the function that plans one",
     "plan": "what is laid out before it is done: steps of generated C code, segments of a motion",

@@ -221,7 +221,8 @@ def _force_arrows(run: Run, requested: RequestedArrow, part: slice) -> list[tupl
         pull = values.reshape(len(values), -1)[:, :1] * offset / np.maximum(length, 1e-12)
         return [(a, pull), (b, -pull)]
     if values.ndim == 2 and values.shape[1] in (3, 6):
-        place = _point_positions(run, force.b)
+        center = f"{requested.name}.center"
+        place = np.asarray(run[center]) if center in run.channels else _point_positions(run, force.b)
         if values.shape[1] == 6:
             return [(place, values[:, part])]
         return [] if KINDS[requested.kind].turning else [(place, values)]

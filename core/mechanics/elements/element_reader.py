@@ -33,7 +33,7 @@ class MachineElements(Resolver):
     of its own)."""
 
     def __init__(self, model: Model, machine: Machine, numbers: Numbers) -> None:
-        own = [(force.name, FORCES[force.kind].state_names) for force in model.forces]
+        own = [(force.name, FORCES[force.kind].states_of(force, model)) for force in model.forces]
         begins = list(accumulate((len(words) for _, words in own), initial=3 * len(model.junctions)))
         states = {name: first for (name, words), first in zip(own, begins, strict=False) if words}
         of_signals = {name: begins[-1] + k for k, name in enumerate(model.signal_table.states)}
@@ -70,6 +70,11 @@ class MachineElements(Resolver):
     def named_forces(self) -> tuple[ForceElement, ...]:
         """Return the force elements of the document."""
         return self.forces[: len(self.model.forces)]
+
+    @cached_property
+    def loss_states(self) -> tuple[int, ...]:
+        """Return the indices in x of energies that force elements have lost, J."""
+        return tuple(force.loss_state for force in self.named_forces if force.loss_state >= 0)
 
     def force_elements_in(self, joint: str) -> list[ForceElement]:
         """Return the elements that act in a joint: those of the document along its coordinates, and its passive

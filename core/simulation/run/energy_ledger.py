@@ -2,13 +2,13 @@
 
 energy.friction : lost by dry friction in joints; energy.stops: lost in their stops, impacts too
 energy.in_stops : stored in stops now, a part of energy.potential
-energy.dampers : lost in dampers and force elements (negative where these bring energy)
+energy.dampers : lost in dampers, contacts and force elements (negative where these bring energy)
 energy.motors : work of joint forces; energy.drivers: of drivers
 energy.balance : energy.total + friction + stops + dampers - motors - drivers, which stays what it was
 
-Friction, stops and motors are integrated with the run where joints have modes; the rest is integrated between its
-samples, whatever the time between them. Samples too far apart for that show as a balance that changes, which is a note
-of the run once the balance was asked for.
+Friction, stops and motors are integrated with the run where joints have modes, and what contacts lose is among the
+states of the run; the rest is integrated between its samples, whatever the time between them. Samples too far apart for
+that show as a balance that changes, which is a note of the run once the balance was asked for.
 
 The motion between two samples is of fifth degree in time where positions, speeds and accelerations are known at both
 (cubic where coordinates are quaternions), and brought to what holds there: what drivers move is then where their
@@ -220,7 +220,7 @@ def compute_energy(channels: Any, channel: str) -> Array:
         case "in_stops":
             return modes.total(STORED)
         case "dampers":
-            return integrate_power(channels, _dissipated_power)
+            return integrate_power(channels, _dissipated_power) + _integrated_loss(channels)
         case "motors":
             kept = modes.motor_work
             return integrate_power(channels, _joint_force_power) if kept is None else kept
@@ -263,6 +263,15 @@ def _dissipated_power(channels: Any) -> Array:
     s, states = channels.samples, channels.elements.states
     power = channels.mech.compiled.call("lost_power", s.q, s.v, p=channels.p, t=s.time, x=states["x"])
     return np.reshape(power, len(s.time))
+
+
+def _integrated_loss(channels: Any) -> Array:
+    """Return the energy (n,), J, lost in force elements since the first sample, as far as it is among their states."""
+    x, counted = channels.elements.states["x"], list(channels.mech.compiled.elements.loss_states)
+    if x is None or not counted:
+        return np.zeros(len(channels.samples.time))
+    total = np.sum(np.asarray(x)[:, counted], axis=1)
+    return np.asarray(total - total[0]) if len(total) else total
 
 
 def _control_power(channels: Any) -> Array:

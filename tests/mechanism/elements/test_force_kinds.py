@@ -16,6 +16,7 @@ from core.mechanics.elements.forces.force_element import output_count
 from core.mechanics.elements.forces.line import OnLine
 from core.mechanism import Mechanism
 from core.model import FORCE_KINDS, Force, Junction, Model, Setting, Strand
+from core.model.shapes import Sphere
 from core.programs import program
 from core.programs.dynamics import force_state
 from core.simulation.run.element_channels import ElementChannels
@@ -25,7 +26,12 @@ from viz.drawlist.draw_list import build_draw_list
 from viz.drawlist.elements import LOOKS
 
 STIFFNESS, REST, DAMPING = 8.0, 0.2, 1.5
-OF_KELVIN = {"stiffness": STIFFNESS, "rest": REST, "further_stiffness": 2.0 * STIFFNESS, "damping": DAMPING}
+SETTINGS = {
+    "kelvin": {"stiffness": STIFFNESS, "rest": REST, "further_stiffness": 2.0 * STIFFNESS, "damping": DAMPING},
+    "contact": {"stiffness": STIFFNESS, "friction": 0.4, "static_friction": 0.5},
+}
+BALL = Sphere(radius=5.0)
+"""Shape of `b0` that surrounds the tip, so that contact between them presses."""
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +66,7 @@ def element(kind: str, joint: str = "j1", coordinate: str = "2", **more: object)
         "ratio": 1.3,
         "friction": 0.7,
         "strands": (Strand(sensor="distance", factor=1.5), Strand(joint="j4", factor=-0.7)),
-        "settings": tuple(Setting(parameter=name, value=value) for name, value in OF_KELVIN.items()),
+        "settings": tuple(Setting(parameter=name, value=value) for name, value in SETTINGS.get(kind, {}).items()),
         **more,
     }
     if kind == "clutch":
@@ -69,7 +75,8 @@ def element(kind: str, joint: str = "j1", coordinate: str = "2", **more: object)
 
 
 def with_force(model: Model, *forces: Force) -> Mechanism:
-    return Mechanism(dataclasses.replace(model, forces=forces))
+    bodies = tuple(dataclasses.replace(b, shapes=(BALL,)) if b.name == "b0" else b for b in model.bodies)
+    return Mechanism(dataclasses.replace(model, forces=forces, bodies=bodies))
 
 
 def at(kind: str, shape: str, seed: int):
@@ -110,6 +117,7 @@ DISSIPATED = {
     "series": lambda f: f["force"] ** 2 / DAMPING,
     "kelvin": lambda f: (f["force"] - STIFFNESS * (f["length"] - REST)) ** 2 / DAMPING,
     "wrench": lambda f: -f["power"],
+    "contact": lambda f: f["dissipation"],
 }
 """Power that a kind turns into heat, from its law; a wrench stores nothing."""
 
@@ -158,7 +166,9 @@ def test_the_forces_at_its_ends_are_opposite(kind: str, shape: str) -> None:
     assert total == pytest.approx(np.zeros(3), abs=1e-12)
 
 
-@pytest.mark.parametrize("kind", [*(kind for kind in FORCES if FORCE_KINDS[kind].needs == ("b",)), "kelvin"])
+@pytest.mark.parametrize(
+    "kind", [*(kind for kind in FORCES if FORCE_KINDS[kind].needs == ("b",) and kind != "contact"), "kelvin"]
+)
 @everywhere
 def test_a_junction_is_where_they_are_in_balance(kind: str, shape: str) -> None:
     """Three springs with dampers and the element meet at a point without mass: it moves so that their forces cancel (to
@@ -202,7 +212,9 @@ def test_its_channels_are_whole_and_finite(kind: str, shape: str) -> None:
             assert values.shape == ((2,) if channel.components == ("",) else (2, len(channel.components)))
             assert np.isfinite(values).all()
     assert mech.compiled.call("forces", q, v, t=0.0, x=x).shape == (output_count(FORCES[kind]),)
-    assert [name for name in mech.x_names if name.startswith("f.")] == [f"f.{w}" for w in FORCES[kind].state_names]
+    assert [name for name in mech.x_names if name.startswith("f.")] == [
+        f"f.{word}" for word in FORCES[kind].states_of(mech.model.forces[0], mech.model)
+    ]
 
 
 def bare_step(mech: Mechanism, q, v) -> np.ndarray:

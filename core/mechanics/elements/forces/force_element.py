@@ -10,7 +10,7 @@ from core.mechanics.elements.added_inertia import AddedInertia
 from core.mechanics.elements.force_state import End, ForceState, Loads, Scalars
 from core.mechanics.elements.line_masses import LineMass
 from core.mechanics.elements.resolver import Resolver
-from core.model import Force, ForceKind
+from core.model import Force, ForceKind, Model
 from core.numerics.spatial.scalar import Scalar
 from core.numerics.spatial.vector import Vector3
 
@@ -57,6 +57,11 @@ class ForceElement(ForceKind):
         """Return the masses that move with the element's length. Raises ModelError."""
         return ()
 
+    @classmethod
+    def states_of(cls, force: Force, model: Model) -> tuple[str, ...]:
+        """Return the names of the states of an element of the document."""
+        return cls.state_names
+
     @abstractmethod
     def add_loads(self, state: ForceState, loads: Loads) -> None:
         """Add the element's forces to the loads."""
@@ -84,6 +89,11 @@ class ForceElement(ForceKind):
     def x_rest(self, state: ForceState) -> Scalars:
         """Return the initial states of the element, which are its equilibrium when nothing moves."""
         return ()
+
+    @property
+    def loss_state(self) -> int:
+        """Return the index in x of the energy that the element has lost, J; −1 if it has no such state."""
+        return -1
 
     def channel(self, name: str, state: ForceState) -> Scalar:
         """Return the value of a scalar output channel."""
