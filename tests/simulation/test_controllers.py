@@ -385,3 +385,23 @@ def test_runs_under_sampled_laws_have_no_derivatives():
     run = ks.simulate(rotor(controller("pd", period=0.01, kp="2")), 0.1)
     with pytest.raises(ks.KinetostatError, match="Runs with sampled signals cannot be differentiated"):
         run.derivatives("axis.q", ["axis.v"])
+
+
+def test_motions_are_planned_again_only_for_parameters_that_they_depend_on(monkeypatch):
+    """Not for gains; the run follows the new pose where a parameter moves it."""
+    from core.motions import references
+
+    calls, plan = [], references.plan
+    monkeypatch.setattr(references, "plan", lambda *given, **more: calls.append(more["p"]) or plan(*given, **more))
+    pose = ks.StoredPose(name="there", values=(ks.JointValue(coordinate="axis", value="2*half"),))
+    motion = ks.Motion(name="go", segments=(ks.Segment(to="there", law="quintic", duration=0.5),))
+    law = controller("computed_torque", motion="go", kp="k", kd=20.0)
+    parameters = tuple(ks.Parameter(name=name, value=value) for name, value in (("k", 100.0), ("half", 0.2)))
+    made = replace(rotor(), poses=(pose,), motions=(motion,), parameters=parameters, signals=(law,))
+    mech = ks.Mechanism(made)
+    for k in (100.0, 150.0, 200.0):
+        ks.simulate(mech, 0.1, parameters={"k": k})
+    assert len(calls) == 1
+    run = ks.simulate(mech, 1.0, parameters={"half": 0.3, "k": 150.0})
+    assert len(calls) == 2
+    assert run["axis.q"][-1] == pytest.approx(0.6, abs=1e-6)
