@@ -405,3 +405,39 @@ def test_motions_are_planned_again_only_for_parameters_that_they_depend_on(monke
     run = ks.simulate(mech, 1.0, parameters={"half": 0.3, "k": 150.0})
     assert len(calls) == 2
     assert run["axis.q"][-1] == pytest.approx(0.6, abs=1e-6)
+
+
+def test_a_delay_longer_than_the_run_is_noted_and_its_output_stays():
+    for late in (
+        controller("pd", {"reference": 0.5}, period=0.01, delay=5.0, kp=20.0),
+        controller("pd", {"reference": 0.5}, period=0.01, delay=1e9, kp=20.0),
+    ):
+        run = ks.simulate(rotor(late), 0.2, output=0.05)
+        assert np.all(run["c.axis.tau"] == 0.0)
+        assert np.all(run.q == 0.0)
+        assert any("The delay of 'c'" in note and "longer than the run" in note for note in run.statistics.notes)
+
+
+def test_periods_and_delays_that_are_impossible_are_messages():
+    for wrong, words in (
+        ({"period": 0.0}, "A period of 0 s is not possible"),
+        ({"period": "-T"}, "A period of -0.1 s is not possible"),
+        ({"period": 0.1, "delay": "-T"}, "A delay of -0.1 s is not possible"),
+    ):
+        model = replace(rotor(), parameters=(ks.Parameter(name="T", value=0.1),), signals=(controller("pd", **wrong),))
+        with pytest.raises(ks.KinetostatError, match=words):
+            ks.simulate(model, 0.2)
+
+
+def test_files_name_no_python(tmp_path):
+    """A function in a file is refused as an unknown field; a controller of kind script alone exerts nothing."""
+    file, trace = tmp_path / "m.kst", tmp_path / "trace"
+    script = f"open({str(trace)!r}, 'w')"
+    file.write_text(
+        "kinetostat: 1\nbodies:\n  arm: {mass: 1, center_of_mass: [0.4, 0, 0]}\n"
+        "joints:\n  axis: {parent: world, child: arm}\n"
+        f'signals:\n  c: {{kind: script, period: 0.01, joints: [{{joint: axis}}], function: "{script}"}}\n'
+    )
+    with pytest.raises(ks.KinetostatError, match="function"):
+        ks.load(str(file))
+    assert not trace.exists()
