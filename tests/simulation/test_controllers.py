@@ -135,6 +135,7 @@ def test_wrong_signals_are_refused():
 
 
 SAMPLED = {"kp": 20.0, "kd": 1.5}
+TIME_CONSTANT = ks.Setting(parameter="time_constant", value=0.2)
 
 
 def sampled_by_hand(T, kp, kd, delay, duration, r=0.5):
@@ -337,14 +338,16 @@ def test_what_sampled_laws_do_not_have_is_said(tmp_path):
             make()
 
 
-def test_c_code_runs_the_controller(tmp_path):
-    """The exported step is tested against the run by the generator itself, where there is a compiler."""
+def test_c_code_runs_the_controllers(tmp_path):
+    """The compiled step equals the reference of the generator, and that the run with the same steps."""
     from core.c_code.generate import generate_c
 
     law = controller("pid", {"reference": "0.5*sin(t)", "limit": 3.0}, kp=20.0, ki=2.0, kd=1.5)
-    made = generate_c(rotor(law), tmp_path / "c")
-    assert (tmp_path / "c").is_dir()
-    assert made is not None
+    lag = ks.Signal(name="lag", kind="first_order", input="c.axis.error", settings=(TIME_CONSTANT,))
+    made = generate_c(rotor(law, lag), tmp_path / "c")
+    assert made.difference is not None
+    assert made.difference < 1e-12
+    assert made.trial.passed in (True, None)  # None: there is no compiler
 
 
 def test_interactive_runs_have_the_same_controllers():
