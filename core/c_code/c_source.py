@@ -6,7 +6,8 @@ assigned once, and every function costs the same at each call but for which of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from core.c_code.header import escape_comment
 from core.c_code.plan import ExportPlan, state_parts
 from core.c_code.stepper import LEAST_PART
+from core.mechanics.elements.time_argument import DEGREE
 from core.numerics.tolerances import OPEN_GAP
 
 Array = NDArray[np.float64]
@@ -93,8 +95,8 @@ def _has_time(plan: ExportPlan) -> bool:
 
 
 def _clock_function(plan: ExportPlan) -> list[str]:
-    """Return the C function NAME_clock(time, t), which computes the time argument; recorded signals are cubics between
-    their points."""
+    """Return the C function NAME_clock(time, t), which computes the time argument; recorded signals are polynomials
+    between their points."""
     if not _has_time(plan):
         return []
     name, real, number = plan.name, plan.precision.type, plan.precision.format_number
@@ -103,14 +105,14 @@ def _clock_function(plan: ExportPlan) -> list[str]:
     assert splines is not None
     for k, (first, last) in enumerate(zip(splines.first[:-1], splines.first[1:], strict=True)):
         lines += _constant_array(plan, f"{name}_times{k}", splines.times[first:last])
-        lines += _constant_array(plan, f"{name}_cubics{k}", splines.coefficients[first:last].ravel())
+        lines += _constant_array(plan, f"{name}_polynomials{k}", splines.coefficients[first:last].ravel())
     if len(splines.first) > 1:
         lines += _recorded_signal_code(plan)
     lines += [f"static void {name}_clock({real} time, {real} t[])", "{", "    t[0] = time;"]
     signals = len(splines.first) - 1
     for k in range(signals):
         count = int(splines.first[k + 1] - splines.first[k])
-        lines.append(f"    {name}_signal(time, {name}_times{k}, {name}_cubics{k}, {count}, &t[{1 + 3 * k}]);")
+        lines.append(f"    {name}_signal(time, {name}_times{k}, {name}_polynomials{k}, {count}, &t[{1 + 3 * k}]);")
     lines += [f"    t[{k}] = {number(0.0)};" for k in range(1 + 3 * signals, plan.machine.time_size)]
     return [*lines, "}", ""]
 
@@ -124,7 +126,7 @@ def _recorded_signal_code(plan: ExportPlan) -> list[str]:
     rounds = max(int(np.ceil(np.log2(max(longest, 2)))), 1)
     return [
         f"static void {plan.name}_signal("
-        f"{real} time, const {real} times[], const {real} cubics[], int count, {real} t[])",
+        f"{real} time, const {real} times[], const {real} polynomials[], int count, {real} t[])",
         "{",
         "    int low = 0;",
         "    int high = count - 1;",
@@ -140,14 +142,24 @@ def _recorded_signal_code(plan: ExportPlan) -> list[str]:
         "    {",
         "        const int at = inside ? low : ((time < times[0]) ? 0 : (count - 1));",
         f"        const {real} h = inside ? (time - times[at]) : {number(0.0)};",
-        f"        const {real} *c = &cubics[4 * at];",
-        "        t[0] = c[3] + h * (c[2] + h * (c[1] + h * c[0]));",
-        f"        t[1] = inside ? (c[2] + h * ({number(2.0)} * c[1] + h * {number(3.0)} * c[0])) : {number(0.0)};",
-        f"        t[2] = inside ? ({number(2.0)} * c[1] + h * {number(6.0)} * c[0]) : {number(0.0)};",
+        f"        const {real} *c = &polynomials[{DEGREE + 1} * at];",
+        f"        t[0] = {_horner(0, number)};",
+        f"        t[1] = inside ? {_horner(1, number)} : {number(0.0)};",
+        f"        t[2] = inside ? {_horner(2, number)} : {number(0.0)};",
         "    }",
         "}",
         "",
     ]
+
+
+def _horner(order: int, number: Callable[[float], str]) -> str:
+    """Return the C expression of a derivative of the polynomial with coefficients c, highest power first, at h."""
+    text = ""
+    for power in range(DEGREE, order - 1, -1):
+        factor = float(math.perm(power, order))
+        term = f"c[{DEGREE - power}]" if factor == 1.0 else f"{number(factor)} * c[{DEGREE - power}]"
+        text = f"({term} + h * {text})" if text else term
+    return text
 
 
 def _call_arguments(plan: ExportPlan, key: str, states: str, **others: str) -> list[str]:

@@ -25,8 +25,6 @@ class Signature(NamedTuple):
     shape: tuple[int, ...]
     checked: bool = False
     """True if a result that is not finite is an error."""
-    wide: bool = False
-    """True if the machine code evaluates several states of an array at a time (`core.codegen.llvm_ir`)."""
 
 
 Array = NDArray[np.float64]

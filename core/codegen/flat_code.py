@@ -28,8 +28,7 @@ FEW_STATES = 60
 class FlatCode:
     """Compiled function of matrices (r, c) of arguments (size,) each, parameters last; arguments of size 0 are omitted.
 
-    later : the machine code is made in the background, and takes several states at a time; the interpreter gives the
-    same numbers until it is there
+    later : the machine code is made in the background; the interpreter gives the same numbers until it is there
     """
 
     def __init__(self, arguments: Sequence[Any], matrices: Sequence[Any], *, later: bool = False) -> None:
@@ -46,7 +45,6 @@ class FlatCode:
         else:
             self._shared = lambda: Interpreter(ca.Function("f", inputs, [flat], {"cse": True}), checked=False)
         self.sizes, self.size = [int(each.numel()) for each in inputs], int(flat.numel())
-        self._wide = later
         self._code: MachineCode | Interpreter = Interpreter(function, checked=False)
         if function.n_instructions() <= MOST_INSTRUCTIONS:
             if later:
@@ -63,10 +61,12 @@ class FlatCode:
         from core.codegen import llvm_ir
         from core.codegen.instructions import list_instructions
         from core.codegen.tiered_code import TieredLibrary
+        from core.codegen.wide_code import WideCode
 
         instructions = list_instructions(function)
-        text = llvm_ir.build_module(instructions, self.sizes, self.size, checked=False, wide=self._wide)
-        self._code = MachineCode(TieredLibrary(text), self.sizes, self.size, len(instructions))
+        text = llvm_ir.build_module(instructions, self.sizes, self.size, checked=False)
+        wide = WideCode(lambda: list_instructions(function), self.sizes, self.size, checked=False)
+        self._code = MachineCode(TieredLibrary(text), self.sizes, self.size, len(instructions), wide)
 
     def _compile_if_possible(self, function: ca.Function) -> None:
         try:

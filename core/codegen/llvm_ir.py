@@ -1,9 +1,8 @@
 """LLVM IR of a symbolic function.
 
 Of each function three entries are made: `eval` (one state), `single` (all buffers in one block of memory, so that a
-call from Python passes one pointer) and `batch` (a loop over states inside the machine code). Where it is asked for
-(`wide`), `batch` takes four states at a time through `eval_wide`, the same operations on vectors of four numbers: long
-arrays then take about a third of the time, compiling twice as long.
+call from Python passes one pointer) and `batch` (a loop over states inside the machine code). For long arrays,
+`build_wide_module` makes `batch` alone, which takes several states at a time through the same operations on vectors.
 
 Floating point: LLVM may change no rounding, so that all its optimisation levels give the same bits; multiplications and
 additions are fused, and reciprocals taken, before (`core.codegen.fused_operations`). Sine and cosine of one angle are
@@ -13,6 +12,7 @@ three parts (Cody and Waite 1980), then Taylor polynomials.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -38,86 +38,18 @@ _COS = (-0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600
 _FAR = 2.0**20
 """Argument (rad) above which the C library is called, which reduces it exactly."""
 
-_TEXT = """
-define internal {double, double} @sincos(double %x) noinline nounwind {
-  %size = call double @llvm.fabs.f64(double %x)
-  %near = fcmp olt double %size, @FAR
-  br i1 %near, label %inside, label %outside
-inside:
-  %turns = fmul double %x, @TWO_OVER_PI
-  %k = call double @llvm.rint.f64(double %turns)
-  %minus = fneg double %k
-  %r1 = call double @llvm.fma.f64(double %minus, double @PART0, double %x)
-  %r2 = call double @llvm.fma.f64(double %minus, double @PART1, double %r1)
-  %r = call double @llvm.fma.f64(double %minus, double @PART2, double %r2)
-  %rr = fmul double %r, %r
-  %rrr = fmul double %rr, %r
-@SINE
-@COSINE
-  %sine = call double @llvm.fma.f64(double %rrr, double %s, double %r)
-  %cosine = call double @llvm.fma.f64(double %rr, double %c, double 1.0)
-  %whole = fptosi double %k to i64
-  %odd = trunc i64 %whole to i1
-  %p = select i1 %odd, double %cosine, double %sine
-  %q = select i1 %odd, double %sine, double %cosine
-  %np = fneg double %p
-  %nq = fneg double %q
-  %two = and i64 %whole, 2
-  %sneg = icmp ne i64 %two, 0
-  %next = add i64 %whole, 1
-  %two2 = and i64 %next, 2
-  %cneg = icmp ne i64 %two2, 0
-  %sin = select i1 %sneg, double %np, double %p
-  %cos = select i1 %cneg, double %nq, double %q
-  br label %done
-outside:
-  %fs = call double @sin(double %x)
-  %fc = call double @cos(double %x)
-  br label %done
-done:
-  %as = phi double [%sin, %inside], [%fs, %outside]
-  %ac = phi double [%cos, %inside], [%fc, %outside]
-  %pair = insertvalue {double, double} undef, double %as, 0
-  %both = insertvalue {double, double} %pair, double %ac, 1
-  ret {double, double} %both
-}
-"""
-
-
-def _horner_lines(name: str, coefficients: Sequence[float]) -> str:
-    """Return lines that evaluate a polynomial in %rr as %name."""
-    lines, value, last = [], format_number(coefficients[-1]), len(coefficients) - 2
-    for k, coefficient in enumerate(reversed(coefficients[:-1])):
-        target = f"%{name}" if k == last else f"%{name}{k}"
-        lines.append(
-            f"  {target} = call double @llvm.fma.f64(double {value}, double %rr, double {format_number(coefficient)})"
-        )
-        value = target
-    return "\n".join(lines)
-
-
-def _sincos_ir() -> str:
-    text = _TEXT.replace("@SINE", _horner_lines("s", _SIN)).replace("@COSINE", _horner_lines("c", _COS))
-    text = text.replace("@FAR", format_number(_FAR)).replace("@TWO_OVER_PI", format_number(0.6366197723675814))
-    for k, part in enumerate(_HALF_PI):
-        text = text.replace(f"@PART{k}", format_number(part))
-    return text
-
-
-SINCOS = _sincos_ir()
-"""LLVM IR of {sin x, cos x} @sincos(double)."""
-
 
 VERSION = 3
 """Version in the key of cached code, to be raised when the meaning of generated code changes."""
 
 
 class VectorLanes(NamedTuple):
-    """Vector width of operations: types of numbers and truth values, and the suffix of intrinsics."""
+    """Vector width of operations: types of numbers, truth values and integers, and the suffix of intrinsics."""
 
     states: int
     type: str
     truths: str
+    integers: str
     suffix: str
 
     def format_constant(self, x: float) -> str:
@@ -125,13 +57,127 @@ class VectorLanes(NamedTuple):
         one = format_number(x)
         return one if self.states == 1 else f"<{', '.join([f'double {one}'] * self.states)}>"
 
+    def format_integer(self, n: int) -> str:
+        """Return the text of a constant integer."""
+        kind = self.integers.rpartition(" ")[2].rstrip(">")
+        return str(n) if self.states == 1 else f"<{', '.join([f'{kind} {n}'] * self.states)}>"
 
-WIDTH = 4
-"""Number of states per vector operation: the doubles in an AVX2 register; other processors split them."""
-ONE, WIDE = (
-    VectorLanes(1, "double", "i1", "f64"),
-    VectorLanes(WIDTH, f"<{WIDTH} x double>", f"<{WIDTH} x i1>", f"v{WIDTH}f64"),
-)
+
+ONE = VectorLanes(1, "double", "i1", "i64", "f64")
+
+
+def vector_lanes(states: int) -> VectorLanes:
+    """Return the lanes of vectors of so many states."""
+    return VectorLanes(states, f"<{states} x double>", f"<{states} x i1>", f"<{states} x i32>", f"v{states}f64")
+
+
+_TEXT = """
+define internal {@T, @T} @@NAME(@T %x) noinline nounwind {
+  %size = call @T @llvm.fabs.@SUFFIX(@T %x)
+@NEAR
+  br i1 %near, label %inside, label %outside
+inside:
+  %turns = fmul @T %x, @TWO_OVER_PI
+  %k = call @T @llvm.rint.@SUFFIX(@T %turns)
+  %minus = fneg @T %k
+  %r1 = call @T @llvm.fma.@SUFFIX(@T %minus, @T @PART0, @T %x)
+  %r2 = call @T @llvm.fma.@SUFFIX(@T %minus, @T @PART1, @T %r1)
+  %r = call @T @llvm.fma.@SUFFIX(@T %minus, @T @PART2, @T %r2)
+  %rr = fmul @T %r, %r
+  %rrr = fmul @T %rr, %r
+@SINE
+@COSINE
+  %sine = call @T @llvm.fma.@SUFFIX(@T %rrr, @T %s, @T %r)
+  %cosine = call @T @llvm.fma.@SUFFIX(@T %rr, @T %c, @T @UNIT)
+  %whole = fptosi @T %k to @I
+  %odd = trunc @I %whole to @B
+  %p = select @B %odd, @T %cosine, @T %sine
+  %q = select @B %odd, @T %sine, @T %cosine
+  %np = fneg @T %p
+  %nq = fneg @T %q
+  %two = and @I %whole, @TWO
+  %sneg = icmp ne @I %two, @ZERO
+  %next = add @I %whole, @ONE
+  %two2 = and @I %next, @TWO
+  %cneg = icmp ne @I %two2, @ZERO
+  %sin = select @B %sneg, @T %np, @T %p
+  %cos = select @B %cneg, @T %nq, @T %q
+  br label %done
+outside:
+@OUTSIDE
+  br label %done
+done:
+  %as = phi @T [%sin, %inside], [%fs, %outside]
+  %ac = phi @T [%cos, %inside], [%fc, %outside]
+  %pair = insertvalue {@T, @T} undef, @T %as, 0
+  %both = insertvalue {@T, @T} %pair, @T %ac, 1
+  ret {@T, @T} %both
+}
+"""
+
+_ONE_OUTSIDE = """\
+  %fs = call double @sin(double %x)
+  %fc = call double @cos(double %x)"""
+
+
+def _horner_lines(lanes: VectorLanes, name: str, coefficients: Sequence[float]) -> str:
+    """Return lines that evaluate a polynomial in %rr as %name."""
+    lines, last = [], len(coefficients) - 2
+    type_, value = lanes.type, lanes.format_constant(coefficients[-1])
+    for k, coefficient in enumerate(reversed(coefficients[:-1])):
+        target, constant = f"%{name}" if k == last else f"%{name}{k}", lanes.format_constant(coefficient)
+        lines.append(
+            f"  {target} = call {type_} @llvm.fma.{lanes.suffix}({type_} {value}, {type_} %rr, {type_} {constant})"
+        )
+        value = target
+    return "\n".join(lines)
+
+
+def _distant_lanes(lanes: VectorLanes) -> str:
+    """Return lines that ask the scalar function for each state of a vector."""
+    lines, sines, cosines = [], "undef", "undef"
+    for k in range(lanes.states):
+        last = k == lanes.states - 1
+        lines += [
+            f"  %x{k} = extractelement {lanes.type} %x, i32 {k}",
+            f"  %pair{k} = call {{double, double}} @sincos(double %x{k})",
+            f"  %sin{k} = extractvalue {{double, double}} %pair{k}, 0",
+            f"  %cos{k} = extractvalue {{double, double}} %pair{k}, 1",
+            f"  {'%fs' if last else f'%fs{k}'} = insertelement {lanes.type} {sines}, double %sin{k}, i32 {k}",
+            f"  {'%fc' if last else f'%fc{k}'} = insertelement {lanes.type} {cosines}, double %cos{k}, i32 {k}",
+        ]
+        sines, cosines = f"%fs{k}", f"%fc{k}"
+    return "\n".join(lines)
+
+
+def sincos_ir(lanes: VectorLanes) -> str:
+    """Return the definition of {sin x, cos x} @sincos(x), or @sincos_wide(x) for vectors."""
+    one = lanes.states == 1
+    far = f"fcmp olt {lanes.type} %size, {lanes.format_constant(_FAR)}"
+    all_near = f"""\
+  %within = {far}
+  %bits = bitcast {lanes.truths} %within to i{lanes.states}
+  %near = icmp eq i{lanes.states} %bits, -1"""
+    words = {
+        "SINE": _horner_lines(lanes, "s", _SIN),
+        "COSINE": _horner_lines(lanes, "c", _COS),
+        "NEAR": f"  %near = {far}" if one else all_near,
+        "OUTSIDE": _ONE_OUTSIDE if one else _distant_lanes(lanes),
+        "SUFFIX": lanes.suffix,
+        "TWO_OVER_PI": lanes.format_constant(0.6366197723675814),
+        "UNIT": lanes.format_constant(1.0),
+        "@NAME": "@sincos" if one else "@sincos_wide",
+        "T": lanes.type,
+        "I": lanes.integers,
+        "B": lanes.truths,
+        **{name: lanes.format_integer(k) for k, name in enumerate(("ZERO", "ONE", "TWO"))},
+        **{f"PART{k}": lanes.format_constant(part) for k, part in enumerate(_HALF_PI)},
+    }
+    return re.sub("@(@NAME|[A-Z_]+[0-9]?)", lambda match: words[match[1]], _TEXT)
+
+
+SINCOS = sincos_ir(ONE)
+"""LLVM IR of {sin x, cos x} @sincos(double)."""
 
 
 def _binary_operation(name: str) -> Callable[..., str]:
@@ -307,12 +353,10 @@ class _Writer:
 
     def sine_and_cosine(self, x: str) -> tuple[str, str]:
         """Emit the sine and cosine of an angle."""
-        lanes = [x] if self.lanes.states == 1 else [self.extract_lane(x, k) for k in range(self.lanes.states)]
-        pairs = [self.emit_value(f"call {{double, double}} @sincos(double {each})") for each in lanes]
-        sine, cosine = (
-            [self.emit_value(f"extractvalue {{double, double}} {pair}, {k}") for pair in pairs] for k in (0, 1)
-        )
-        return (sine[0], cosine[0]) if self.lanes.states == 1 else (self.join_lanes(sine), self.join_lanes(cosine))
+        type_, name = self.lanes.type, "sincos" if self.lanes.states == 1 else "sincos_wide"
+        pair = self.emit_value(f"call {{{type_}, {type_}}} @{name}({type_} {x})")
+        sine, cosine = (self.emit_value(f"extractvalue {{{type_}, {type_}}} {pair}, {k}") for k in (0, 1))
+        return sine, cosine
 
     def write_logical_operation(self, operation: int, arguments: list[str]) -> str:
         """Emit a comparison or logical operation; truth values are 0.0 and 1.0."""
@@ -354,14 +398,11 @@ def straight_line_code(
     return writer.lines
 
 
-def build_module(
-    instructions: Sequence[Instruction], sizes: Sequence[int], size: int, *, checked: bool, wide: bool = False
-) -> str:
+def build_module(instructions: Sequence[Instruction], sizes: Sequence[int], size: int, *, checked: bool) -> str:
     """Return the IR of a traced function.
 
     sizes : lengths of the arguments, the parameters last; size : length of the result
     checked : `single` returns 1, and `batch` the number of states, for which a result is not finite
-    wide : `batch` takes several states at a time, for functions that are not checked
     """
     letters = [f"%a{i}" for i in range(len(sizes))]
     parameters = ", ".join(f"ptr noalias readonly {letter}" for letter in letters)
@@ -381,63 +422,7 @@ def build_module(
         *finite_check_ir(size if checked else 0),
         "}",
     ]
-    if wide and not checked:
-        more = [_WIDE_DECLARATIONS, *_wide_function(instructions, sizes, size), wide_batch_entry_ir(sizes, size)]
-        return "\n".join(
-            [DECLARATIONS, SINCOS, *lines, single_entry_ir(sizes), batch_entry_ir(sizes, size, "narrow"), *more]
-        )
     return "\n".join([DECLARATIONS, SINCOS, *lines, single_entry_ir(sizes), batch_entry_ir(sizes, size)])
-
-
-_WIDE_DECLARATIONS = "\n".join(
-    f"declare {WIDE.type} @llvm.{name}.{WIDE.suffix}({', '.join([WIDE.type] * count)})"
-    for name, count in {
-        "sqrt": 1,
-        "fabs": 1,
-        "floor": 1,
-        "ceil": 1,
-        "minnum": 2,
-        "maxnum": 2,
-        "copysign": 2,
-        "fma": 3,
-    }.items()
-)
-
-
-def _wide_function(instructions: Sequence[Instruction], sizes: Sequence[int], size: int) -> list[str]:
-    """Return `eval_wide`, which evaluates WIDTH consecutive states; they share the parameters."""
-    last, type_ = len(sizes) - 1, WIDE.type
-
-    def load(argument: int, entry: int, name: str) -> list[str]:
-        lines, whole = [], "undef"
-        for k in range(1 if argument == last else WIDTH):
-            place, target = entry + k * sizes[argument], f"{name}v{k}"
-            lines += [
-                f"  {name}p{k} = getelementptr double, ptr %a{argument}, i64 {place}",
-                f"  {name}s{k} = load double, ptr {name}p{k}",
-                f"  {target} = insertelement {type_} {whole}, double {name}s{k}, i32 {k}",
-            ]
-            whole = target
-        places = "zeroinitializer" if argument == last else f"<{', '.join(f'i32 {k}' for k in range(WIDTH))}>"
-        return [*lines, f"  {name} = shufflevector {type_} {whole}, {type_} undef, <{WIDTH} x i32> {places}"]
-
-    def store(entry: int, value: str, name: str) -> list[str]:
-        lines = []
-        for k in range(WIDTH):
-            lines += [
-                f"  {name}s{k} = extractelement {type_} {value}, i32 {k}",
-                f"  {name}p{k} = getelementptr double, ptr %y, i64 {entry + k * size}",
-                f"  store double {name}s{k}, ptr {name}p{k}",
-            ]
-        return lines
-
-    parameters = ", ".join(f"ptr noalias readonly %a{i}" for i in range(len(sizes)))
-    return [
-        f"define internal i64 @eval_wide({parameters}, ptr noalias %y) nounwind {{",
-        *straight_line_code(instructions, load, store, WIDE),
-        "  ret i64 0",
-        "}",
-    ]
 
 
 def finite_check_ir(size: int) -> list[str]:
@@ -474,50 +459,12 @@ def single_entry_ir(sizes: Sequence[int]) -> str:
     return "\n".join(lines)
 
 
-def wide_batch_entry_ir(sizes: Sequence[int], size: int) -> str:
-    """Return the function i64 batch(n, stride of p, arguments…, p, y), which takes WIDTH states at a time; the last
-    group overlaps the previous one, so that the result of a state does not depend on its position. Few states, and
-    states with parameters of their own, are evaluated one at a time."""
-    count = len(sizes)
-    pointers = ", ".join(f"ptr %b{i}" for i in range(count))
-    lines = [
-        f"define i64 @batch(i64 %n, i64 %pstride, {pointers}, ptr %by) nounwind {{",
-        f"  %many = icmp sge i64 %n, {WIDTH}",
-        "  %shared = icmp eq i64 %pstride, 0",
-        "  %fits = and i1 %many, %shared",
-        f"  %last = sub i64 %n, {WIDTH}",
-        "  br i1 %fits, label %loop, label %each",
-        "each:",
-        f"  %found = call i64 @narrow(i64 %n, i64 %pstride, {pointers}, ptr %by)",
-        "  ret i64 %found",
-        "loop:",
-        "  %at = phi i64 [0, %0], [%next, %loop]",
-        "  %beyond = icmp sgt i64 %at, %last",
-        "  %k = select i1 %beyond, i64 %last, i64 %at",
-    ]
-    for i, length in enumerate([*sizes[:-1], 0]):
-        lines += [f"  %o{i} = mul i64 %k, {length}", f"  %a{i} = getelementptr double, ptr %b{i}, i64 %o{i}"]
-    arguments = ", ".join(f"ptr %a{i}" for i in range(count))
-    lines += [
-        f"  %oy = mul i64 %k, {size}",
-        "  %y = getelementptr double, ptr %by, i64 %oy",
-        f"  %bad = call i64 @eval_wide({arguments}, ptr %y)",
-        f"  %next = add i64 %at, {WIDTH}",
-        "  %again = icmp slt i64 %next, %n",
-        "  br i1 %again, label %loop, label %done",
-        "done:",
-        "  ret i64 0",
-        "}",
-    ]
-    return "\n".join(lines)
-
-
-def batch_entry_ir(sizes: Sequence[int], size: int, name: str = "batch") -> str:
+def batch_entry_ir(sizes: Sequence[int], size: int) -> str:
     """Return the function i64 batch(n, stride of p, arguments…, p, y), a loop over n states."""
     count = len(sizes)
     pointers = ", ".join(f"ptr %b{i}" for i in range(count))
     lines = [
-        f"define i64 @{name}(i64 %n, i64 %pstride, {pointers}, ptr %by) nounwind {{",
+        f"define i64 @batch(i64 %n, i64 %pstride, {pointers}, ptr %by) nounwind {{",
         "  %some = icmp sgt i64 %n, 0",
         "  br i1 %some, label %loop, label %empty",
         "empty:",

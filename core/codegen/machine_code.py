@@ -22,6 +22,7 @@ from core.codegen import direct_call
 from core.codegen.direct_call import Path
 from core.codegen.single_state import FREE, Guard
 from core.codegen.tiered_code import TieredLibrary
+from core.codegen.wide_code import WideCode
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -103,13 +104,20 @@ class MachineCode:
     """Evaluates a function in machine code; see `evaluator.Code`.
 
     sizes : lengths of the arguments, the parameters last; size : length of the result
-    operations : how many one evaluation takes, roughly
+    operations : how many one evaluation takes, roughly; wide : code for long arrays, which follows
     """
 
     interpreted: ClassVar[bool] = False
 
-    def __init__(self, library: TieredLibrary, sizes: Sequence[int], size: int, operations: int) -> None:
-        self.library = library
+    def __init__(
+        self,
+        library: TieredLibrary,
+        sizes: Sequence[int],
+        size: int,
+        operations: int,
+        wide: WideCode | None = None,
+    ) -> None:
+        self.library, self.wide = library, wide
         self.sizes, self.size, self.operations = tuple(sizes), size, operations
         self.single_address = library.address("single")
         self.batch_address = library.address("batch")
@@ -126,12 +134,18 @@ class MachineCode:
         stride = p.shape[-1] if p.ndim > 1 else 0
         arrays, strides = (*inputs, p, out), (*self.sizes[:-1], stride, self.size)
 
+        batch: Callable[..., int] = self._batch
+        if self.wide is not None and not stride:
+            batch = self.wide.find_batch(len(out)) or batch
+
         def evaluate_chunk(first: int, count: int) -> int:
             addresses = [array.ctypes.data + 8 * first * each for array, each in zip(arrays, strides, strict=True)]
-            return int(self._batch(count, stride, *addresses))
+            return int(batch(count, stride, *addresses))
 
         return evaluate_in_chunks(len(out), self.operations, evaluate_chunk)
 
     def optimise(self) -> None:
         """Optimise the code now; see `Code.optimise`."""
         self.library.optimise()
+        if self.wide is not None and self.wide.is_wanted:
+            self.wide.optimise()

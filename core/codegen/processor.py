@@ -22,6 +22,12 @@ def has_fused_multiply_add() -> bool:
     return platform.machine().lower() not in WITH_FEATURE or "+fma" in processor_features().split(",")
 
 
+@cache
+def vector_width() -> int:
+    """Return the number of doubles in one of this processor's registers, and at least 4: LLVM splits longer vectors."""
+    return 8 if "+avx512f" in processor_features().split(",") else 4
+
+
 def processor_identification() -> str:
     """Return the identification of the target that object code is valid for: LLVM version, processor, features."""
     llvm = _llvm()

@@ -15,6 +15,7 @@ import threading
 import time
 import weakref
 from collections import deque
+from typing import Protocol
 
 from core.apart.talk import TaskConnection, WorkerTask
 from core.apart.work_process import WorkProcess
@@ -28,6 +29,28 @@ IDLE = 5.0
 LOOK = 0.05
 """Seconds between two checks for work."""
 _EXPORTED = re.compile(r"^define (?P<type>i64|ptr) @(?P<name>\w+)\((?P<parameters>[^)]*)\) nounwind {$", re.MULTILINE)
+
+
+class Improvable(Protocol):
+    """Protocol of what gets optimised code later."""
+
+    @property
+    def ir(self) -> str:
+        """Return the IR text."""
+        ...
+
+    @property
+    def is_optimised(self) -> bool:
+        """Return True if no better code will follow."""
+        ...
+
+    def optimise(self) -> None:
+        """Compile the optimised code now, in this thread, unless that is done."""
+        ...
+
+    def install(self, data: bytes) -> None:
+        """Use optimised object code."""
+        ...
 
 
 class TieredLibrary(LoadedLibrary):
@@ -99,7 +122,7 @@ class BackgroundOptimiser:
 
     def __init__(self) -> None:
         self._once = threading.Lock()
-        self._waiting: deque[weakref.ref[TieredLibrary]] = deque()
+        self._waiting: deque[weakref.ref[Improvable]] = deque()
         self._thread: threading.Thread | None = None
         self._process: WorkProcess | None = None
         atexit.register(self.close)
@@ -110,7 +133,7 @@ class BackgroundOptimiser:
         """Return True while libraries are waiting for optimised code."""
         return self._thread is not None and self._thread.is_alive() and any(each() for each in list(self._waiting))
 
-    def submit(self, library: TieredLibrary) -> None:
+    def submit(self, library: Improvable) -> None:
         """Queue a library, which need not live until its turn comes."""
         with self._once:
             self._waiting.append(weakref.ref(library))
@@ -145,14 +168,14 @@ class BackgroundOptimiser:
             time.sleep(LOOK)
         process.close()
 
-    def _optimise(self, library: TieredLibrary, process: WorkProcess) -> None:
+    def _optimise(self, library: Improvable, process: WorkProcess) -> None:
         """Give a library its optimised code."""
         if library.is_optimised:
             return
-        if is_cached(library.ir):
-            library.optimise()
-            return
-        with contextlib.suppress(OSError, RuntimeError):  # without a process, quick code goes on serving
+        with contextlib.suppress(OSError, RuntimeError):  # without a process, the present code goes on serving
+            if is_cached(library.ir):
+                library.optimise()
+                return
             found = process.run_task(CompilationTask(library.ir), lambda: self._is_closed or library.is_optimised)
             if isinstance(found, bytes) and not library.is_optimised:
                 library.install(found)

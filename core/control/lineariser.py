@@ -43,6 +43,7 @@ from core.model.units import DERIVED, SI
 from core.numerics.matrix_forms import to_dense
 from core.numerics.rank import least_squares_solver
 from core.programs.derivatives import EquationDerivatives, program_derivatives
+from core.simulation.run.cut_torques import apply_cut_torques, finite_force
 
 Array = NDArray[np.float64]
 
@@ -161,7 +162,8 @@ class StatePoint(NamedTuple):
 
 def point_from_arguments(mech: Mechanism, pose: Any, v: Any, tau: Any, p: Values, t: float) -> StatePoint:
     """Convert a state from the forms that scripts use. The pose is (nq,), by default the home configuration; v, tau :
-    (nv,) or by name"""
+    (nv,) or by name; forces of joints that close loops act as force elements in a machine of the point's own"""
+    mech, tau = apply_cut_torques(mech, tau, "tau")
     values = mech.parameter_values(p)
     rest = mech.rest() if p is None else mech.rest(values)
     q = rest if pose is None else single_state(mech.compiled, pose)
@@ -175,7 +177,7 @@ def joint_forces_from_argument(mech: Mechanism, tau: Any) -> Array:
     unknown = next((name for name in tau if name not in mech.v_names), None)
     if unknown is not None:
         raise unknown_name_error(mech.compiled, "v", str(unknown), "tau")
-    return np.array([float(tau.get(name, 0.0)) for name in mech.v_names])
+    return np.array([finite_force(tau.get(name, 0.0), f"tau of '{name}'") for name in mech.v_names])
 
 
 class Lineariser:
@@ -219,7 +221,7 @@ class Lineariser:
         found = []
         for each in self.inputs.table:
             of_parameter = p[self.mech.p_names.index(each.parameter)] if each.parameter else 0.0
-            base = self._gravity_component(each, point) if each.name.startswith("gravity.") else 0.0
+            base = self._document_value(each, point)
             found.append(point.tau[each.speed] if each.speed >= 0 else of_parameter + base)
         return np.array(found, dtype=float)
 
@@ -230,7 +232,7 @@ class Lineariser:
             if each.speed >= 0:
                 tau[each.speed] = value
             elif each.parameter:
-                base = self._gravity_component(each, point) if each.name.startswith("gravity.") else 0.0
+                base = self._document_value(each, point)
                 p[self.mech.p_names.index(each.parameter)] = value - base
         return point._replace(tau=tau, p=p)
 
@@ -448,15 +450,19 @@ class Lineariser:
         if input_quantity.speed >= 0:
             return float(state.point.tau[input_quantity.speed])
         own = float(state.p[self.mech.p_names.index(input_quantity.parameter)]) if input_quantity.parameter else 0.0
-        return own + (
-            self._gravity_component(input_quantity, state.point) if input_quantity.name.startswith("gravity.") else 0.0
-        )
+        return own + self._document_value(input_quantity, state.point)
 
-    def _gravity_component(self, input_quantity: Input, point: StatePoint) -> float:
-        """Return a component of the document's gravity, which may be a formula of parameters."""
+    def _document_value(self, input_quantity: Input, point: StatePoint) -> float:
+        """Return the value that the document gives for an input: a component of its gravity, or the force of a joint
+        that closes a loop, both of which may be formulas of parameters; 0 for others."""
         from core.model.formula.expression import evaluate, parse
 
-        value = self.given.model.expanded.world.gravity.acceleration["xyz".index(input_quantity.name[-1])]
+        model, name = self.given.model.expanded, input_quantity.name
+        value: Any = 0.0
+        if name.startswith("gravity."):
+            value = model.world.gravity.acceleration["xyz".index(name[-1])]
+        elif (force := next((each for each in model.forces if each.name == name), None)) is not None:
+            value = f"-({force.law})"
         if not isinstance(value, str):
             return float(value)
         names = self.given.p_names

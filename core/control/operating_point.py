@@ -113,6 +113,7 @@ class OperatingPoint:
         at, name = (None, at) if isinstance(at, str) else (at, name)
         self.mech = model if isinstance(model, Mechanism) else Mechanism(model)
         self._start = point_from_arguments(self.mech, at, v, tau, p, t)
+        self.mech = self._start.mech
         self.motors = motors
         self.rows: dict[str, TrimRequirement] = {}
         self._traced: dict[tuple[tuple[str, ...], ...], Lineariser] = {}

@@ -157,7 +157,7 @@ class Aim(Element):
     duration: Value = scalar("time", 1.0, "Duration of the run")
     output: str = signal("Output that must be a function of the coordinate: any channel of poses", optional=True)
     function: tuple[FunctionRow, ...] = parts(FunctionRow, "Required values of the output")
-    frame: str = reference("frame", "Body or frame that must pass through the poses", optional=True)
+    frame: str = reference("frame", "Body or frame that must pass through the poses; empty: none", optional=True)
     plane: str = choice(PLANES, "Plane of the world in which these poses lie", "xz")
     poses: tuple[PoseRow, ...] = parts(PoseRow, "Wanted poses")
     linkage: str = choice(LINKAGES, "Kind of linkage for a curve", "four_bar")

@@ -142,6 +142,10 @@ class Constraint(Element):
                 )
 
 
+NOT_A_KNOT = "not-a-knot"
+INTERPOLATIONS = (NOT_A_KNOT, "natural", "clamped", "linear", "quintic")
+"""Ways to find values between the points of a driver's table."""
+
 _GIVEN = {
     "position": dimension_along,
     "velocity": rate_rule(dimension_along),
@@ -157,8 +161,9 @@ def _value_dimension(owners: tuple[Any, ...], model: Any, index: int | None) -> 
 class Driver(Element):
     """Prescribes a joint coordinate or a sensor as a function of time.
 
-    The function is a formula in `t`, a table (times, values; cubic splines between, held outside), or a column of a
-    recorded signal (CSV or SIMNON). `motion` says whether it gives position, velocity or acceleration.
+    The function is a formula in `t`, a table (times, values; splines between, held outside), or a column of a recorded
+    signal (CSV or SIMNON). `motion` says whether it gives position, velocity or acceleration, `interpolation` what lies
+    between the points.
     """
 
     name: str = name()
@@ -173,6 +178,13 @@ class Driver(Element):
     )
     file: str = text("File of a recorded signal (CSV or SIMNON)", role="file")
     column: str = text("Column of the file; empty: the one with the name of the joint or sensor")
+    interpolation: str = choice(
+        INTERPOLATIONS,
+        "Values between the points of a table or file: lines; cubic splines without curvature (natural) or at rest "
+        "(clamped) at both ends, or with the same cubic in the first and last two intervals (not-a-knot); splines of "
+        "fifth degree, at rest and without acceleration at both ends",
+        NOT_A_KNOT,
+    )
     description: str = text("Notes")
 
     def given_dimension(self, model: Any) -> str:

@@ -92,7 +92,7 @@ class Target(Element):
     meaning: ClassVar[str] = "A pose of a tool relative to a frame, to which motions lead."
 
     name: str = name()
-    reference: str = reference("frame", "Frame in which the pose is given; empty: the world", optional=True)
+    reference: str = reference("frame", "Frame in which the pose is given; empty: world", optional=True)
     pose: Pose = part(Pose, "Pose of the tool in this frame", IDENTITY)
     configuration: str = text(
         'Configuration by name, such as "front up no-flip"; empty: the one nearest to where it comes from'
@@ -171,9 +171,9 @@ class Motion(Element):
 
     name: str = name()
     frame: str = reference(
-        "frame", "Tool: the frame that lines, arcs and targets move; empty: the last of the arm", optional=True
+        "frame", "Tool: the frame that lines, arcs and targets move; empty: tool of the arm", optional=True
     )
-    start: str = reference("place", "Pose or target at which it begins; empty: the reference position", optional=True)
+    start: str = reference("place", "Pose or target at which it begins; empty: reference position", optional=True)
     segments: tuple[Segment, ...] = parts(Segment, "Segments in order")
     tool_speed: Value | None = scalar("velocity", None, "Largest speed of the tool along lines and arcs")
     tool_acceleration: Value | None = scalar("acceleration", None, "Largest acceleration of the tool along its path")

@@ -268,8 +268,8 @@ class Signal(Element):
         "time", None, "Time (s) in which the integral follows a limited output; empty: kp/ki"
     )
     nominal: tuple[NominalValue, ...] = parts(NominalValue, "Parameters for which the controller assumes other values")
-    frame: str = reference("frame", "Frame that is moved, such as the tool", optional=True)
-    target: str = reference("frame", "Frame to which it is drawn; empty: the world", optional=True)
+    frame: str = reference("frame", "Frame that is moved, such as the tool; empty: none", optional=True)
+    target: str = reference("frame", "Frame to which it is drawn; empty: world", optional=True)
     stiffness: Vector = vector("stiffness", (0.0, 0.0, 0.0), "Stiffness along the axes of the target frame")
     damping: Vector = vector("damping", (0.0, 0.0, 0.0), "Damping along these axes")
     rotational_stiffness: Vector = vector("rotational_stiffness", (0.0, 0.0, 0.0), "Stiffness about these axes")

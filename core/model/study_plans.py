@@ -78,7 +78,7 @@ class StudyPlan(Element):
     count: Value = scalar("none", 1000.0, "Number of samples of all distributions")
     how: str = choice(SAMPLINGS, "Sampling method: independent, Latin hypercube, Sobol's sequence", "random")
     seed: Value = scalar("none", 1.0, "The same seed gives the same samples anywhere")
-    frame: str = reference("frame", "Frame that inverse kinematics moves to the targets", optional=True)
+    frame: str = reference("frame", "Frame that inverse kinematics moves to the targets; empty: none", optional=True)
     duration: Value = scalar("time", 10.0, "Duration of a run")
     method: str = text("Integrator of runs", "auto")
     step: Value | None = scalar(

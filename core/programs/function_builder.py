@@ -34,8 +34,6 @@ class FunctionEntry(NamedTuple):
     """True if a result that is not finite is an error."""
     whole: bool = False
     """True if the function is one graph even for long machines, because it is short or is to be differentiated."""
-    wide: bool = False
-    """True if vectorised code for arrays of states is worth twice the compile time."""
 
 
 def _positions_shape(context: MachineSymbols, _: str) -> Shape:
@@ -218,7 +216,6 @@ FUNCTIONS: dict[str, FunctionEntry] = {
         _of("derivatives.force_slopes"),
         loaded=True,
         whole=True,
-        wide=True,
     ),
     "force_slopes_by_parameters": FunctionEntry(
         "qvu", _parameter_slopes_shape, _of("derivatives.force_slopes_by_parameters"), loaded=True, whole=True
@@ -229,7 +226,6 @@ FUNCTIONS: dict[str, FunctionEntry] = {
         _of("derivatives.motion_slopes"),
         loaded=True,
         whole=True,
-        wide=True,
     ),
     "motion_slopes_by_parameters": FunctionEntry(
         "qvu", _parameter_slopes_shape, _of("derivatives.motion_slopes_by_parameters"), loaded=True, whole=True
@@ -249,7 +245,7 @@ def build_signature(context: MachineSymbols, name: str) -> Signature:
     arguments = function.arguments + ("xt" if function.loaded and context.elements.forces else "")
     sizes = context.sizes
     taken = tuple(word for word in arguments if word not in "lcxt" or sizes[word])
-    return Signature(taken, function.shape(context, detail), function.checked, function.wide)
+    return Signature(taken, function.shape(context, detail), function.checked)
 
 
 class SymbolicFunction(NamedTuple):

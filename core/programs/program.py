@@ -32,6 +32,7 @@ from core.programs.long_machines import DofTable, build_dof_table
 
 if TYPE_CHECKING:
     from core.codegen.flat_code import FlatCode
+    from core.codegen.instructions import Instruction
 
 KEPT = 16
 """Number of machine structures whose code is kept although no machine uses them."""
@@ -139,7 +140,7 @@ class Program:
             function = self._functions.pop(name)
         started = time.perf_counter()
         try:
-            self._use_code(name, self._compile_function(function))
+            self._use_code(name, self._compile_function(name, function))
         except Exception as error:  # the interpreter goes on serving: slower, with the same numbers
             self.failures[name] = str(error)
         finally:
@@ -153,20 +154,30 @@ class Program:
             for evaluator in list(self._evaluators[name]):
                 evaluator.switch_code(code)
 
-    def _compile_function(self, function: SymbolicFunction) -> Code:
+    def _compile_function(self, name: str, function: SymbolicFunction) -> Code:
         from core.codegen import llvm_ir
         from core.codegen.block_code import BlockCode
         from core.codegen.instructions import list_instructions
         from core.codegen.machine_code import MachineCode
         from core.codegen.tiered_code import TieredLibrary
+        from core.codegen.wide_code import WideCode
 
         checked = function.signature.checked
         if isinstance(function.content, BlockTable):
             return BlockCode(function.content, checked=checked)
         sizes, size = self._sizes(function.signature), math.prod(function.signature.shape)
         instructions = list_instructions(function.content)
-        text = llvm_ir.build_module(instructions, sizes, size, checked=checked, wide=function.signature.wide)
-        return MachineCode(TieredLibrary(text), sizes, size, len(instructions))
+        text = llvm_ir.build_module(instructions, sizes, size, checked=checked)
+        wide = WideCode(lambda: self._list_again(name), sizes, size, checked=checked)
+        return MachineCode(TieredLibrary(text), sizes, size, len(instructions), wide)
+
+    def _list_again(self, name: str) -> list[Instruction]:
+        """Return the instructions of a function, traced again: few functions evaluate long arrays."""
+        from core.codegen.instructions import list_instructions
+
+        with self._lock:
+            function = self.symbolic.function(name)
+        return list_instructions(function.content)
 
     def is_ready(self, names: Iterable[str] | None = None) -> bool:
         """Return True when the given functions (default: all used so far) run as machine code."""

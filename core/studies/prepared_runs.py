@@ -62,7 +62,7 @@ OPTIONS: dict[str, Any] = {
     "closed_forms": None,
 }
 """Options of `simulate` that are supported, with their defaults."""
-CONSTANT = ("times", "A", "rows", "P", "points", "cubics", "slid")
+CONSTANT = ("times", "A", "rows", "P", "points", "polynomials", "slid")
 """Record arrays that runs only read, or read only where they have written before; `rows` of logs among them."""
 
 
@@ -288,9 +288,9 @@ class _ReusableRun:
         state, system, mech = self._begun.state, self._equations.system, self._mech
         state.y[:] = state.new[:] = y
         if mech.compiled.program.symbolic.clock.size:
-            points, times, cubics = mech.compiled.splines(p)[:3]
+            points, times, polynomials = mech.compiled.splines(p)[:3]
             assert len(points) == len(system.points)
-            system.times[:], system.cubics[:] = times, cubics
+            system.times[:], system.polynomials[:] = times, polynomials
 
     def _continue_run(self, address: int, count: int, is_time_up: Callable[[], bool]) -> int:
         """Compute `count` further samples, or as many as there is room for; return the status."""

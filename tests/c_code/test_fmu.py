@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import zipfile
 from pathlib import Path
@@ -108,3 +109,22 @@ def test_a_unit_without_a_compiler_has_its_sources(tmp_path: Path, monkeypatch: 
     assert not [name for name in names if name.startswith("binaries")]
     assert {f"sources/{found.name}.c", f"sources/{found.name}.h", f"sources/{found.name}_fmu.c"} <= set(names)
     assert "no C compiler" in (found.folder / "README.md").read_text()
+
+
+def test_a_unit_with_a_controller_moves_as_the_run(tmp_path: Path) -> None:
+    """Computed torque on an arm with two joints: the unit, run by the other program, tracks as the run does."""
+    model = ks.load(str(EXAMPLES / "double_pendulum.kst"))
+    joints = [joint.name for joint in model.expanded.joints if joint.info.nv]
+    rows = tuple(ks.ControlledJoint(joint=joint, reference="0.4*sin(3*t)") for joint in joints)
+    law = ks.Signal(name="hold", kind="computed_torque", joints=rows, kp=64.0, kd=12.0)
+    model = dataclasses.replace(model, signals=(law,), origin=model.origin)
+    errors = tuple(f"hold.{joint}.error" for joint in joints)
+    made = generate_c(model, tmp_path / "code", fmi="2.0", trial=False, outputs=errors)
+    file = str(made.folder / f"{made.name}.fmu")
+    assert not validation.validate_fmu(file)
+    rows = fmpy.simulate_fmu(file, stop_time=1.0, step_size=1e-3, output_interval=0.1, output=[*joints, *errors])
+    run = ks.simulate(model, 1.0, output=0.1, rtol=1e-11, atol=1e-13)
+    got = np.array([list(row) for row in rows])
+    expected = np.column_stack([run.time, run.q, *(run[name] for name in errors)])
+    assert np.abs(expected[:, 3:]).max() > 0.05
+    assert np.allclose(got, expected, rtol=0.0, atol=1e-8)

@@ -45,9 +45,9 @@ def submitted(monkeypatch):
     return found
 
 
-def text(wide=False):
+def text():
     function = ca.Function("f", [x, ca.SX.sym("p", 0)], [ca.vertcat(*EXPRESSIONS)])
-    return build_module(list_instructions(function), [4, 0], len(EXPRESSIONS), checked=False, wide=wide)
+    return build_module(list_instructions(function), [4, 0], len(EXPRESSIONS), checked=False)
 
 
 def states():
@@ -60,9 +60,8 @@ def evaluate(code):
     return out
 
 
-@pytest.mark.parametrize("wide", [False, True])
-def test_optimised_code_gives_the_same_bits(submitted, wide):
-    library = TieredLibrary(text(wide))
+def test_optimised_code_gives_the_same_bits(submitted):
+    library = TieredLibrary(text())
     assert submitted == [library]
     assert not library.is_optimised
     code = MachineCode(library, [4, 0], len(EXPRESSIONS), len(EXPRESSIONS))
@@ -70,7 +69,7 @@ def test_optimised_code_gives_the_same_bits(submitted, wide):
     code.optimise()
     assert library.is_optimised
     assert evaluate(code).tobytes() == first.tobytes()  # by the same addresses
-    assert TieredLibrary(text(wide)).is_optimised  # the cache has it now
+    assert TieredLibrary(text()).is_optimised  # the cache has it now
 
 
 def test_products_in_sums_are_rounded_once(submitted):

@@ -5,6 +5,7 @@ import pytest
 
 import kinetostat as ks
 from core.errors import KinetostatError, ModelError
+from core.model.edits import edits
 from resources import EXAMPLES
 from tests.control.machines import cart_pole, mass_chain, pendulum
 
@@ -95,6 +96,27 @@ def test_reactions_in_the_plane_of_a_four_bar_are_unique_and_others_refused():
     np.testing.assert_allclose(found.y0, run_like[[3 + k for k in inside]], rtol=1e-9, atol=1e-10)
     with pytest.raises(ModelError, match="redundant"):
         ks.linearise(mech, q, outputs=[f"{joint}.reaction.f{'xyz'[axis]}"], friction=False)
+
+
+@pytest.mark.parametrize("effort", [None, 1.5])
+def test_the_force_of_a_joint_that_closes_a_loop_acts_as_in_the_machine_cut_elsewhere(effort):
+    model = ks.load(EXAMPLES / "four_bar.kst")
+    first, _, _ = ks.Mechanism(model).v_names
+    cut = ks.Mechanism(model).loops[0].cut
+    limits = () if effort is None else (ks.Limit(effort=effort),)
+    model = edits.change(model, "joints", cut, limits=limits)
+    other = edits.change(model, "joints", cut, cut="no")
+    assert cut in ks.Mechanism(other).v_names
+    asked = {"inputs": [f"{first}.tau", "gravity.z"], "outputs": [f"{cut}.q", f"{first}.a"], "coordinates": [first]}
+    own, elsewhere = (ks.linearise(each, tau={cut: 2.5}, friction=False, **asked) for each in (model, other))
+    for each in "ABCD":
+        np.testing.assert_allclose(getattr(own, each), getattr(elsewhere, each), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(own.y0, elsewhere.y0, atol=1e-9)
+    assert abs(own.y0[1]) > 1.0  # it accelerates
+    given = ks.linearise(model, tau={cut: 1.0}, inputs=[f"{cut}.tau"], friction=False)
+    assert given.u0 == pytest.approx([1.0])
+    with pytest.raises(ModelError, match=f"tau of '{cut}': 'abc' is not a finite number"):
+        ks.linearise(model, tau={cut: "abc"})
 
 
 def test_an_actuator_of_a_force_element_adds_to_its_law():

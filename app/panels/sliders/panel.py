@@ -142,15 +142,31 @@ class SlidersPanel(QWidget):
                 if c.name.endswith(QUATERNION[0]):
                     entries += self._rotation_entries(c.name.removesuffix(QUATERNION[0]), c.index, c.joint)
                 continue
-            half = FREE_RANGE.get(c.dimension, 1.0)
-            lower = c.lower if c.lower is not None else min(-half, (c.upper or 0.0) - 2 * half)
-            upper = c.upper if c.upper is not None else max(half, (c.lower or 0.0) + 2 * half)
+            lower, upper = _slider_range(c.dimension, c.lower, c.upper)
             mover = driven.get(c.name, "")
             quantity = SliderQuantity(
                 c.name, c.name, c.dimension, lower, upper, self._joint_ref(c.joint), mover, c.lower, c.upper
             )
             entries.append(_SliderEntry(quantity, self._read_function(c.index), self._preview_function(c.name)))
-        return entries + self._follower_entries()
+        return entries + self._closing_entries() + self._follower_entries()
+
+    def _closing_entries(self) -> list[_SliderEntry]:
+        """Return entries for coordinates of joints that close loops; moving one moves the loop."""
+        if not self._session.mech.loops:
+            return []
+        from core.constraints.other_cuts import closing_coordinates  # not needed at the start of the window
+
+        model, compiled = self._session.model.expanded, self._session.mech.compiled
+        driven = driven_coordinates(self._session.model)
+        entries = []
+        for each in closing_coordinates(compiled).values():
+            bounds = compiled.coordinates.limits_of_joint(model.find("joints", each.joint), each.k)
+            lower, upper = _slider_range(each.dimension, *bounds)
+            ref, mover = ElementRef("joints", each.joint), driven.get(each.name, "")
+            quantity = SliderQuantity(each.name, each.name, each.dimension, lower, upper, ref, mover, *bounds)
+            read = lambda each=each: each.value(compiled, self._session.q, self._session.p)  # noqa: E731
+            entries.append(_SliderEntry(quantity, read, self._preview_function(each.name)))
+        return entries
 
     def _follower_entries(self) -> list[_SliderEntry]:
         """Return entries for joints coupled to another one; they are shown, but move only with the joint they
@@ -334,6 +350,15 @@ class _SliderPage(QScrollArea):
         if self._make is None:
             for row, entry in zip(self.rows, self.entries, strict=True):
                 row.show_value(entry.read())
+
+
+def _slider_range(dimension: str, lower: float | None, upper: float | None) -> tuple[float, float]:
+    """Return the range of a coordinate's slider: its limits, or a range within the free side."""
+    half = FREE_RANGE.get(dimension, 1.0)
+    return (
+        lower if lower is not None else min(-half, (upper or 0.0) - 2 * half),
+        upper if upper is not None else max(half, (lower or 0.0) + 2 * half),
+    )
 
 
 def driven_coordinates(model: Model) -> dict[str, str]:

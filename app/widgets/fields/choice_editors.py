@@ -255,8 +255,9 @@ class ReferenceEditor(NameEditor):
         assert isinstance(field.kind, ReferenceKind)
         self.kind: ReferenceKind = field.kind
         if self.kind.optional:
+            said = field.help.partition("; empty: ")[2]
             place = self.kind.target in ("frame", "point")
-            self.combo.lineEdit().setPlaceholderText("world" if place else "none")
+            self.combo.lineEdit().setPlaceholderText(said or ("world" if place else "none"))
 
     def show_value(self, value: str, owner: Element, context: Context) -> None:
         itself = getattr(owner, "name", "")

@@ -22,6 +22,7 @@ from core.files.mjcf.equalities import EqualityReader
 from core.files.mjcf.frames import expand_frames
 from core.files.mjcf.geoms import Geom, GeomReader, pose_from_matrix
 from core.files.mjcf.includes import IncludeExpander, MjcfReader
+from core.files.mjcf.keyframe_poses import read_keyframes
 from core.files.mjcf.meshes import FARTHEST
 from core.files.mjcf.named_elements import check_names
 from core.files.mjcf.passive import (
@@ -126,12 +127,13 @@ class _MjcfConverter:
         gravity = self._read_gravity()
         self._compensate_gravity(bodies, gravity)
         equalities = EqualityReader(self.reader, self._names_by_kind(), self.poses, self.frames, self.references)
-        drivers = []
+        drivers, own = [], len(self.joints)
         if not self.settings.is_disabled("equality"):
             for section in self.reader.children(self.root, "equality"):
                 equalities.read(section, self.joints, self.joint_names, self.mimic)
             drivers = equalities.drivers
         self._read_tendons()
+        poses = read_keyframes(self.reader, self.root, self.joints[:own], self.left_out)
         self._report_left_out()
         model = Model(
             name=self.root.get("model", "") or self.source.stem or "model",
@@ -143,6 +145,7 @@ class _MjcfConverter:
             sensors=tuple(self.passive.sensors),
             forces=tuple(self.passive.forces),
             drivers=tuple(drivers),
+            poses=poses,
             origin=self.source.file,
         )
         return ReadResult(model, tuple(self.reader.findings))

@@ -129,8 +129,13 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
     ),
     "keyframes": (
         "warning",
-        "{n} keyframes are left out: the machine starts at the reference values of its joints.",
+        "{n} keyframes are left out: they have no positions (qpos) of all joints.",
         "Store poses in the program instead.",
+    ),
+    "speeds of keyframes": (
+        "hint",
+        "{n} keyframes lose their time, speeds, activations and controls; their positions are stored poses.",
+        "",
     ),
     "cones": (
         "warning",
@@ -181,7 +186,7 @@ class LeftOutElements:
 
     def count_unread_sections(self, root: Tag) -> None:
         """Count the elements of sections that are not read."""
-        words = {"contact": "pairs", "sensor": "sensors", "keyframe": "keyframes", "deformable": "flexes"}
+        words = {"contact": "pairs", "sensor": "sensors", "deformable": "flexes"}
         words |= {"custom": "notes", "extension": "plugins"}
         for section in root:
             if (word := words.get(local_name(section))) is not None:

@@ -166,12 +166,13 @@ pulley = divisor
 fixed/joint = coef joint
 connect = active anchor body1 body2 class name site1 site2
 weld = active anchor body1 body2 class name relpose site1 site2
+key = act ctrl mpos mquat name plastic qpos qvel time
 equality/joint = active class joint1 joint2 name polycoef
 default/equality = active
 """
 """Attributes that are read, or reported where they have an effect, in the same form as the topics' rows."""
 LEFT_OUT_ELEMENTS = (
-    *("actuator", "attach", "composite", "contact", "custom", "deformable", "extension", "flexcomp", "keyframe"),
+    *("actuator", "attach", "composite", "contact", "custom", "deformable", "extension", "flexcomp"),
     *("model", "plugin", "sensor", "equality/tendon", "equality/flex", "equality/flexstrain", "equality/distance"),
     *("default/pair", *(f"default/{actuator}" for actuator in (*ACTUATORS, "orientation"))),
 )

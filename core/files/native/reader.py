@@ -193,7 +193,7 @@ class _ElementBuilder:
                 fields[key] = self.build_field_value(field, node, key, line)
         try:
             return Model(**fields, origin=self.file)
-        except ModelError as error:
+        except (ModelError, ExpressionError) as error:
             raise self.add_line_to_error(error, 1) from None
 
     def build_collection(self, key: str, node: Node) -> tuple[Any, ...]:

@@ -1,11 +1,12 @@
 """Time argument of symbolic functions: t; value, rate and second rate of every recorded signal at t; mode variables.
 
-Recorded signals (tables and files of drivers) are cubic splines through their points; before the first and after the
-last point they are held. They are evaluated outside the trace, so that tables cost a trace nothing.
+Recorded signals (tables and files of drivers) are splines through their points; before the first and after the last
+point they are held. They are evaluated outside the trace, so that tables cost a trace nothing.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -19,39 +20,48 @@ from core.mechanics.elements.recorded_signals import read_driver_columns
 from core.mechanics.elements.turn_counters import names_in_force_formulas
 from core.mechanics.multibody.number_reader import Numbers
 from core.model import Driver, Model
+from core.model.constraints import NOT_A_KNOT
 
 Array = NDArray[np.float64]
+DEGREE = 5
+"""Highest degree of a spline."""
 PLANNER = "core.motions.references"
 """Module that plans the motions that controllers follow; a room above this one."""
 
 
 class Splines(NamedTuple):
-    """Piecewise cubic polynomials of all signals, concatenated."""
+    """Piecewise polynomials of all signals, concatenated."""
 
     first: NDArray[np.int64]
     """(n + 1,) index of each signal's first point, and the number of points."""
     times: Array
     """(points,) times, s."""
     coefficients: Array
-    """(points, 4) of (t − t_k)³ … 1 after each point; the last row of a signal holds its end value."""
+    """(points, 6) of (t − t_k)⁵ … 1 after each point; the last row of a signal holds its end value."""
     modes: int = 0
     """Number of mode variables (`core.mechanics.elements.mode_variables`), zeros after the signals."""
 
 
-def build_splines(tables: Sequence[tuple[Array, Array]], modes: int = 0) -> Splines:
-    """Return cubic splines (not-a-knot; parabola or line through fewer points)."""
-    first, times, rows = [0], [np.zeros(0)], [np.zeros((0, 4))]
-    for t, values in tables:
-        first.append(first[-1] + len(t))
-        times.append(t)
-        coefficients = np.zeros((len(t), 4))
-        if len(t) > 1:
-            from scipy.interpolate import CubicSpline
+class Recorded(NamedTuple):
+    """A recorded signal: times (n,), values (n,), and how values between are found, as `Driver.interpolation`."""
 
-            with np.errstate(over="ignore", invalid="ignore"):
+    times: Array
+    values: Array
+    interpolation: str = NOT_A_KNOT
+
+
+def build_splines(tables: Sequence[Recorded], modes: int = 0) -> Splines:
+    """Return the splines of recorded signals."""
+    first, times, rows = [0], [np.zeros(0)], [np.zeros((0, DEGREE + 1))]
+    for table in tables:
+        first.append(first[-1] + len(table.times))
+        times.append(table.times)
+        coefficients = np.zeros((len(table.times), DEGREE + 1))
+        if len(table.times) > 1:
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 try:
-                    coefficients[:-1] = np.asarray(CubicSpline(t, values).c).T
-                except ValueError:  # its slopes are beyond the range of numbers
+                    coefficients[:-1] = _polynomials(table)
+                except (ValueError, np.linalg.LinAlgError):  # its slopes are beyond the range of numbers
                     coefficients[0, 0] = np.inf
             if not np.isfinite(coefficients).all():
                 raise ModelError(
@@ -59,9 +69,27 @@ def build_splines(tables: Sequence[tuple[Array, Array]], modes: int = 0) -> Spli
                     where="drivers",
                     remedy="Correct the times and values of the table.",
                 )
-        coefficients[-1, 3] = values[-1]
+        coefficients[-1, -1] = table.values[-1]
         rows.append(coefficients)
     return Splines(np.array(first, dtype=np.int64), np.concatenate(times), np.concatenate(rows), modes)
+
+
+def _polynomials(table: Recorded) -> Array:
+    """Return the coefficients (n - 1, 6) between the points of a table, highest power first."""
+    from scipy.interpolate import CubicSpline, make_interp_spline
+
+    t, y, kind = table
+    found = np.zeros((len(t) - 1, DEGREE + 1))
+    if kind == "linear":
+        found[:, -2], found[:, -1] = np.diff(y) / np.diff(t), y[:-1]
+    elif kind == "quintic":
+        rest = [(1, 0.0), (2, 0.0)]
+        spline = make_interp_spline(t, y, k=DEGREE, bc_type=(rest, rest))
+        for power in range(DEGREE + 1):
+            found[:, DEGREE - power] = spline(t[:-1], nu=power) / math.factorial(power)
+    else:
+        found[:, -4:] = np.asarray(CubicSpline(t, y, bc_type=kind).c).T
+    return found
 
 
 @dataclass(frozen=True)
@@ -93,7 +121,10 @@ class Clock:
         """Return the splines at parameter values; model : the one whose motions are followed. Raises ModelError for an
         unusable table or an impossible motion, FileError for a file."""
         dimensions = self.dimensions or ("",) * len(self.drivers)
-        tables = [self._read_table(*each, values) for each in zip(self.drivers, dimensions, strict=True)]
+        tables = [
+            Recorded(*self._read_table(driver, dimension, values), driver.interpolation)
+            for driver, dimension in zip(self.drivers, dimensions, strict=True)
+        ]
         made = build_splines(tables, self.modes)
         if not self.motions:
             return made
@@ -128,12 +159,13 @@ class Clock:
 
 
 def append_splines(before: Splines, pieces: Sequence[tuple[Array, Array]]) -> Splines:
-    """Return splines with further signals, each (times, coefficients (n, 4))."""
+    """Return splines with further signals, each (times, coefficients (n, 4) of cubics)."""
+    raised = [np.pad(rows, ((0, 0), (DEGREE + 1 - rows.shape[1], 0))) for _, rows in pieces]
     sizes = np.cumsum([len(times) for times, _ in pieces]) + before.first[-1]
     return before._replace(
         first=np.concatenate([before.first, sizes]).astype(np.int64),
         times=np.concatenate([before.times, *(times for times, _ in pieces)]),
-        coefficients=np.concatenate([before.coefficients, *(rows for _, rows in pieces)]),
+        coefficients=np.concatenate([before.coefficients, *raised]),
     )
 
 
@@ -166,6 +198,19 @@ def check_times(t: Any) -> Array:
     return found
 
 
+def _factors(order: int) -> list[float]:
+    """Return the factors of the coefficients, by power, in a derivative of a polynomial."""
+    return [float(math.perm(power, order)) for power in range(DEGREE + 1)]
+
+
+def _evaluate(c: Sequence[Array], h: Array) -> Array:
+    """Return Σ c_k h^k."""
+    total = c[-1]
+    for each in reversed(c[:-1]):
+        total = each + h * total
+    return total
+
+
 def evaluate_time_argument(splines: Splines, t: Any) -> Array:
     """Return the time argument (…, 1 + 3 n + modes) at times t. Raises ModelError unless all are finite numbers."""
     t = check_times(t)
@@ -175,12 +220,12 @@ def evaluate_time_argument(splines: Splines, t: Any) -> Array:
         k = np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 1)
         inside = (t >= times[0]) & (t < times[-1])
         h = np.where(inside, t - times[k], 0.0)
-        c3, c2, c1, c0 = np.moveaxis(rows[k], -1, 0)
-        parts += [
-            c0 + h * (c1 + h * (c2 + h * c3)),
-            np.where(inside, c1 + h * (2.0 * c2 + h * 3.0 * c3), 0.0),
-            np.where(inside, 2.0 * c2 + h * 6.0 * c3, 0.0),
-        ]
+        c = np.moveaxis(rows[k], -1, 0)[::-1]
+        value, rate, bend = (
+            _evaluate([factor * c[power] for power, factor in enumerate(_factors(order)) if factor], h)
+            for order in range(3)
+        )
+        parts += [value, np.where(inside, rate, 0.0), np.where(inside, bend, 0.0)]
     return np.stack([*parts, *[np.zeros_like(t)] * splines.modes], axis=-1)
 
 

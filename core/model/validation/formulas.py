@@ -150,8 +150,14 @@ def check_quantity_names(model: Model) -> Iterator[Finding]:
 
 _JUDGED = frozenset(unit.dimension for unit in UNITS.values())
 """Dimensions with their own units, for which a wrong unit can be detected (a pitch may be given in mm)."""
-_COMPARED = {**SI, **DERIVED}.keys() - _JUDGED - {"none", "pitch"}
+_COMPARED = {**SI, **DERIVED}.keys() - _JUDGED - {"none"}
 """Further dimensions, for which a unit is wrong if its powers of kg, m and s are."""
+
+
+_WITHOUT_UNIT = frozenset(
+    ("restitution", "friction_coefficient", "static_friction_coefficient", "teeth", "turns", "weight", "count", "seed")
+)
+"""Fields of ratios and counts."""
 
 
 def check_units(model: Model) -> Iterator[Finding]:
@@ -161,7 +167,10 @@ def check_units(model: Model) -> Iterator[Finding]:
         for owners, which in nested_with_owners(element):
             for field, kind, index, text in list_formulas(owners[-1]):
                 wanted = dimension_of(model, owners, field, index if isinstance(kind, VectorKind) else which)
-                if (said := find_wrong_dimension(text, wanted)) is not None:
+                said = find_wrong_dimension(text, wanted)
+                if said is None and field.name in _WITHOUT_UNIT and certain_formula_dimension(parse(text)):
+                    said = f"'{text}' has a unit; a number without one is required here.", "Remove the unit."
+                if said is not None:
                     yield Finding("warning", *said, collection, name, field.name)
 
 

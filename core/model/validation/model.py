@@ -89,7 +89,7 @@ def _check_unknown_kinds(model: Model) -> Iterator[Finding]:
 _OPTIONAL_FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "joints": ("joint", UnknownJoint.uses),
     "sensors": ("sensor", UNKNOWN_SENSOR.uses),
-    "forces": ("force", UnknownForce.uses),
+    "forces": ("force", (*UnknownForce.uses, "masses", "inertia", "strands")),
     "constraints": ("constraint", UnknownConstraint.uses),
     "signals": ("signal", UnknownBlock.uses),
 }

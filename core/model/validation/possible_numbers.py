@@ -21,7 +21,7 @@ from core.model.fields import Element, Value, nested_elements
 from core.model.forces import Force, LineMass
 from core.model.formula.expression import names_in_text
 from core.model.formula.formula_fields import list_formulas
-from core.model.joints import BY_REACTION, LEVELS, NO_RATE, Joint, Limit, friction_levels_by_direction
+from core.model.joints import LEVELS, NO_RATE, Joint, Limit, friction_levels_by_direction
 from core.model.model import COLLECTIONS, QUESTIONS, Model
 from core.model.motions import Motion, Segment
 from core.model.shapes import Shape
@@ -225,8 +225,7 @@ def _moment_coefficients(inertia: Inertia, read: Callable[[Any], Scalar | None])
     yield from (total((xx, yy, zz)), total((first, second, third)), plus(times(xx, first), across))
 
 
-_WITH_REACTION = frozenset(bound.field for bound in BOUNDS[Joint])
-_WITHOUT_REACTION = _WITH_REACTION - set(BY_REACTION)
+_JOINT_FIELDS = frozenset(bound.field for bound in BOUNDS[Joint])
 
 
 def _possible_default(kind: type[Element], bound: NumberBound) -> Value | None:
@@ -245,7 +244,7 @@ def bounded_numbers(element: Body | Joint | Force | Constraint) -> list[tuple[El
     if isinstance(element, Body):
         fields: Collection[str] = ("density",) if element.density is not None else ("mass",)
     elif isinstance(element, Joint):
-        fields = _WITH_REACTION if element.has_reaction_friction else _WITHOUT_REACTION
+        fields = _JOINT_FIELDS
     else:
         fields = element.info.uses
     own: type[Element] = next(filter(element.__class__.mro().__contains__, BOUNDS))

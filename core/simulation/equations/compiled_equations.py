@@ -233,7 +233,7 @@ class CompiledEquations:
         span = max(compiled.nq, len(factors.unknowns), len(levels), 1)
         masses = elimination_places.allocate_factors(_plan_reduced_elimination(reduced.forms))
         self._elimination = elimination
-        points, times, cubics = compiled.splines(p)[:3]
+        points, times, polynomials = compiled.splines(p)[:3]
         self.system = System(
             **{
                 name: function.place
@@ -266,7 +266,7 @@ class CompiledEquations:
             modes=self.modes,
             points=points,
             times=times,
-            cubics=cubics,
+            polynomials=polynomials,
         )
         self._factors: tuple[Record, ...] = (factors, masses)
         self._functions = functions

@@ -129,8 +129,8 @@ class System(Functions):
     """(signals + 1,) offset of each recorded signal's points."""
     times: Floats
     """(points,) times of the points of recorded signals, s."""
-    cubics: FloatRows
-    """(points, 4) coefficients of `core.mechanics.elements.time_argument.Splines`."""
+    polynomials: FloatRows
+    """(points, 6) coefficients of `core.mechanics.elements.time_argument.Splines`."""
     closings: int = 0
     """Gauss–Newton iterations that close positions and balance junctions after each step; 0: until `closed_gap` is
     reached."""
@@ -189,10 +189,13 @@ def set_time(system: int, t: float) -> None:
                     high = middle
             at = low
             h = t - s.times[at]
-        c = s.cubics[at]
-        s.now[3 * k + 1] = c[3] + h * (c[2] + h * (c[1] + h * c[0]))
-        s.now[3 * k + 2] = inside * (c[2] + h * (2.0 * c[1] + h * 3.0 * c[0]))
-        s.now[3 * k + 3] = inside * (2.0 * c[1] + h * 6.0 * c[0])
+        c = s.polynomials[at]
+        value, rate, bend = c[0], 0.0, 0.0
+        for i in range(1, len(c)):
+            bend = 2.0 * rate + h * bend
+            rate = value + h * rate
+            value = c[i] + h * value
+        s.now[3 * k + 1], s.now[3 * k + 2], s.now[3 * k + 3] = value, inside * rate, inside * bend
 
 
 @native

@@ -22,9 +22,10 @@ SUFFIX = ".tau"
 """Suffix of the name of the force element that acts in place of a joint force."""
 
 
-def apply_cut_torques(mech: Mechanism, torque: Any) -> tuple[Mechanism, Any]:
+def apply_cut_torques(mech: Mechanism, torque: Any, label: str = "torque") -> tuple[Mechanism, Any]:
     """Return the machine with the joint forces on cut joints as force elements, and the other joint forces.
 
+    label : what the caller calls the forces
     Raises ModelError for a force that cannot act in a cut joint.
     """
     if not isinstance(torque, Mapping) or not any(closing_joint(mech.compiled, name) for name in torque):
@@ -33,7 +34,7 @@ def apply_cut_torques(mech: Mechanism, torque: Any) -> tuple[Mechanism, Any]:
     for name, value in torque.items():
         joint = closing_joint(mech.compiled, name)
         if joint:
-            elements.append(_force_element(mech, joint, name, value))
+            elements.append(_force_element(mech, joint, name, value, label))
         else:
             others[name] = value
     return Mechanism(edits.add(mech.model, *elements)), others or None
@@ -44,9 +45,9 @@ def element_of_cut_torque(speed: str) -> str:
     return f"{speed}{SUFFIX}"
 
 
-def _force_element(mech: Mechanism, name: str, speed: str, value: Any) -> Force:
+def _force_element(mech: Mechanism, name: str, speed: str, value: Any, label: str) -> Force:
     """Return the force element for a joint force along a speed of a cut joint."""
-    joint, where = mech.model.expanded.find("joints", name), f"torque of '{speed}'"
+    joint, where = mech.model.expanded.find("joints", name), f"{label} of '{speed}'"
     own = dict(zip((component_name(name, x) for x in joint.info.speeds), joint.info.coordinates, strict=False))
     if speed not in own or joint.info.nq != joint.info.nv:
         known = ", ".join(own) if joint.info.nq == joint.info.nv else ""
@@ -55,29 +56,31 @@ def _force_element(mech: Mechanism, name: str, speed: str, value: Any) -> Force:
             where=where,
             remedy=f"Name one of {known}." if known else "Set its field “cut” to no, or use a force element.",
         )
-    if isinstance(value, str):
+    if isinstance(value, str) and label == "torque":
         from core.simulation.equations.joint_forces import check_formula  # brings LLVM
 
         check_formula(mech, speed, value)
         text = f"({value})"
     else:
-        text = repr(_finite(value, where))
+        text = repr(finite_force(value, where))
     effort = _effort(joint, list(own).index(speed), where)
     if effort is not None:
         text = f"max(min({text}, {effort}), -({effort}))"
     return Force(name=element_of_cut_torque(speed), kind="joint", joint=name, coordinate=own[speed], law=f"-({text})")
 
 
-def _finite(value: Any, where: str) -> float:
+def finite_force(value: Any, where: str) -> float:
+    """Return a joint force given as a number. Raises ModelError naming the place where it was given."""
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
+        run = where.startswith("torque")
         raise ModelError(
-            f"{value!r} is neither a finite number nor a formula.",
+            f"{value!r} is {'neither a finite number nor a formula' if run else 'not a finite number'}.",
             where=where,
-            remedy="Give N·m or N, or a formula as text, e.g. '10*sin(t)'.",
+            remedy="Give N·m or N" + (", or a formula as text, e.g. '10*sin(t)'." if run else "."),
         )
     return number
 

@@ -92,10 +92,10 @@ class RunMemory:
         for place in self._parameters:
             place[:] = p
         if compiled.program.symbolic.clock.size:
-            points, times, cubics = compiled.splines(p)[:3]
+            points, times, polynomials = compiled.splines(p)[:3]
             if not np.array_equal(points, equations.system.points):
                 return False
-            equations.system.times[:], equations.system.cubics[:] = times, cubics
+            equations.system.times[:], equations.system.polynomials[:] = times, polynomials
         modes = build_joint_row_table(compiled, p)
         if modes == self._modes and not mech.constrained:
             return True

@@ -33,6 +33,7 @@ from core.model import (
     SubAssembly,
 )
 from core.model.edits import edits
+from core.model.motions import Motion, Segment
 
 SOLID = {"mass": 1.0, "inertia": Inertia(ixx=0.01, iyy=0.01, izz=0.01)}
 PART = Model(
@@ -417,3 +418,11 @@ def test_the_chooser_of_a_sub_assembly_shows_all_that_can_be_read():
     shown = patterns(file_filter(SubAssembly))
     assert {"*.mjcf", "*.robotica", "*.kst"} <= set(shown)
     assert {f"*{suffix}" for each in FORMATS.values() if each.read for suffix in each.suffixes} == set(shown)
+
+
+def test_an_empty_reference_shows_what_it_stands_for(qtbot, settings):
+    """In the words after "empty:" of the field's help."""
+    wanted = {"frame": "tool of the arm", "start": "reference position"}
+    _, panel = shown(qtbot, settings, Motion(name="pick", segments=(Segment(kind="wait", duration=1.0),)))
+    found = {name: panel.form.editors[name].combo.lineEdit().placeholderText() for name in wanted}
+    assert found == wanted

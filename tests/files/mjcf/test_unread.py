@@ -90,7 +90,6 @@ WHOLE = {
     "deformable": "<deformable><flex/></deformable>",
     "extension": '<extension><plugin plugin="p"/></extension>',
     "flexcomp": "<worldbody><flexcomp/></worldbody>",
-    "keyframe": "<keyframe><key/></keyframe>",
     "plugin": '<worldbody><body><plugin plugin="p"/></body></worldbody>',
     "sensor": "<sensor><clock/></sensor>",
     "equality/tendon": "<equality><tendon tendon1='t'/></equality>",

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 
-from core.errors import FileError
+from core.errors import FileError, KinetostatError
 from core.files import dumps, load, loads, read, save
 from core.files.native.reader import migrate
 from core.files.native.yaml_tree import MappingNode, ScalarNode
@@ -378,4 +378,11 @@ def test_numbers_of_colours_are_read_as_written(written):
 def test_digits_of_other_scripts_are_refused_as_in_formulas(mass):
     with pytest.raises(FileError, match="not allowed in a formula") as caught:
         loads(f"kinetostat: 1\nbodies:\n  b: {{mass: {mass}}}\n")
+    assert caught.value.line == 3
+
+
+@pytest.mark.parametrize("value", ["1/0", "{value: 1/0}", "sqrt(-1)"])
+def test_a_parameter_without_value_is_refused_with_its_line(value):
+    with pytest.raises(KinetostatError) as caught:
+        loads(f"kinetostat: 1\nparameters:\n  a: {value}\n")
     assert caught.value.line == 3

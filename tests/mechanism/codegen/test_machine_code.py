@@ -9,7 +9,7 @@ import pytest
 from core.codegen import object_code
 from core.codegen.evaluator import Interpreter
 from core.codegen.instructions import list_instructions
-from core.codegen.llvm_ir import WIDTH, build_module
+from core.codegen.llvm_ir import build_module
 from core.codegen.machine_code import MachineCode
 from core.codegen.object_code import LoadedLibrary
 
@@ -60,29 +60,6 @@ def test_every_operation_agrees_with_the_interpreter(group):
     states[:4] = [[0, 0, 0], [1, 1, 1], [-1, 2, 0], [0, -1, 1]]
     interpreted, compiled = both(FUNCTIONS[group], states)
     np.testing.assert_allclose(compiled, interpreted, rtol=1e-13, atol=1e-14)
-
-
-@pytest.mark.parametrize("group", FUNCTIONS)
-@pytest.mark.parametrize("count", [1, 3, 4, 5, 11, 200])
-def test_several_states_at_a_time_agree_with_the_interpreter(group, count):
-    """Nothing is written beyond the last state, and a state has the same numbers wherever it stands in an array."""
-    expressions, p = FUNCTIONS[group], ca.SX.sym("p", 2)
-    function = ca.Function("f", [X, p], [ca.vertcat(*expressions) * p[0] + p[1]])
-    text = build_module(list_instructions(function), [3, 2], len(expressions), checked=False, wide=True)
-    code = MachineCode(LoadedLibrary(text), [3, 2], len(expressions), 1)
-    states, values = np.random.default_rng(2).uniform(-2.0, 2.0, (count, 3)), np.array([1.5, -0.25])
-    out, wanted = np.full((count + 1, len(expressions)), 7.0), np.empty((count, len(expressions)))
-    code.evaluate_batch([states], values, out[:count])
-    Interpreter(function, checked=False).evaluate_batch([states], values, wanted)
-    np.testing.assert_allclose(out[:count], wanted, rtol=1e-13, atol=1e-14)
-    assert (out[count] == 7.0).all()
-    if count > WIDTH:
-        turned = np.empty((count, len(expressions)))
-        code.evaluate_batch([np.ascontiguousarray(states[::-1])], values, turned)
-        np.testing.assert_array_equal(turned[::-1], out[:count])
-    own = np.tile(values, (count, 1))  # a row of parameters for each state
-    code.evaluate_batch([states], own, out[:count])
-    np.testing.assert_allclose(out[:count], wanted, rtol=1e-13, atol=1e-14)
 
 
 def test_sine_and_cosine_against_the_c_library():

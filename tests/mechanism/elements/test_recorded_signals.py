@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
+from core.c_code.generate import generate_c
 from core.errors import FileError, ModelError
 from core.files import load
 from core.mechanics.elements.recorded_signals import read_driver_columns, read_table
-from core.mechanics.elements.time_argument import build_splines
-from core.model import Driver
+from core.mechanics.elements.time_argument import Recorded, build_splines, evaluate_time_argument
+from core.model import Body, Driver, Joint, Model
+from core.model.constraints import INTERPOLATIONS
 from core.simulation import simulate
 
 NUMBERS = [[0.0, 1.5], [0.1, 1.6]]
@@ -99,7 +102,7 @@ def test_units_and_commas_that_cannot_be_meant_are_refused(tmp_path, text, words
 def test_a_table_that_no_spline_can_follow_is_refused(times):
     values = np.linspace(1.0, 2.0, len(times))
     with pytest.raises(ModelError, match="too many orders of magnitude"):
-        build_splines([(np.array(times), values)])
+        build_splines([Recorded(np.array(times), values)])
 
 
 @pytest.mark.parametrize(
@@ -122,3 +125,49 @@ def test_units_belong_to_what_the_driver_gives(tmp_path, motion, heading, words)
     else:
         run = simulate(load(tmp_path / "u.kst"), 1.0)
         assert run["j.v"][-1] == pytest.approx(np.pi / 2, rel=1e-9)
+
+
+TIMES, VALUES = np.array([0.0, 0.4, 1.0, 1.5, 2.0]), np.array([0.0, 0.5, -0.2, 0.3, 0.8])
+
+
+def rates(interpolation, t, times=TIMES, values=VALUES):
+    """Value, rate and second rate of a table at t."""
+    found = evaluate_time_argument(build_splines([Recorded(times, values, interpolation)]), np.asarray(t))
+    return np.moveaxis(found, -1, 0)[1:]
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+def test_every_interpolation_passes_the_points_and_is_held_outside(interpolation):
+    assert np.allclose(rates(interpolation, TIMES)[0], VALUES, atol=1e-12)
+    assert np.allclose(rates(interpolation, [-1.0, 3.0]), [[VALUES[0], VALUES[-1]], [0, 0], [0, 0]])
+    if interpolation != "linear":  # the rate is that of the value, and continuous
+        t = np.array([0.2, 0.7, 1.2, 1.9])
+        slope = (rates(interpolation, t + 1e-6)[0] - rates(interpolation, t - 1e-6)[0]) / 2e-6
+        assert np.allclose(rates(interpolation, t)[1], slope, atol=1e-7)
+        left, right = (rates(interpolation, TIMES[1:-1] + shift) for shift in (-1e-9, 1e-9))
+        assert np.allclose(left, right, atol=1e-5)
+
+
+def test_ends_of_interpolations_are_as_they_are_called():
+    near = np.array([0.0, 2.0 - 1e-9])
+    assert np.allclose(rates("natural", near)[2], 0.0, atol=1e-6)
+    assert np.allclose(rates("clamped", near)[1], 0.0, atol=1e-6)
+    assert np.allclose(rates("quintic", near)[1:], 0.0, atol=1e-5)
+    t = np.linspace(0.0, 2.0, 21)
+    assert np.allclose(rates("linear", t)[0], np.interp(t, TIMES, VALUES), atol=1e-12)
+    assert np.allclose(rates("not-a-knot", t)[0], CubicSpline(TIMES, VALUES)(t), atol=1e-12)
+
+
+def test_a_driver_with_a_quintic_between_two_points_is_the_textbook_curve(tmp_path):
+    """10 s³ − 15 s⁴ + 6 s⁵ in a run, and in C code after a second of it."""
+    driver = Driver(name="d", joint="pin", times=(0.0, 2.0), values=(0.1, 0.9), interpolation="quintic")
+    arm = Body(name="arm", mass=1.0, center_of_mass=(0.3, 0.0, 0.0))
+    model = Model(bodies=(arm,), joints=(Joint(name="pin", parent="world", child="arm"),), drivers=(driver,))
+    run = simulate(model, 2.0, output=0.1)
+    s = run.time / 2.0
+    assert np.allclose(run["pin.q"], 0.1 + 0.8 * s**3 * (10.0 - 15.0 * s + 6.0 * s * s), atol=1e-9)
+    assert np.allclose(run["pin.a"][:-1], (0.2 * (60.0 * s - 180.0 * s**2 + 120.0 * s**3))[:-1], atol=1e-8)
+    made = generate_c(model, tmp_path / "code")
+    assert made.trial.passed in (True, None)  # None: there is no compiler
+    assert made.difference is not None
+    assert made.difference < 1e-9

@@ -212,3 +212,9 @@ def test_values_that_a_kind_does_not_use_are_hints():
 def test_units_of_what_has_only_compound_ones(damping, wrong):
     said = [each for each in ks.check(wheel({"damping": damping})) if "damping is required here" in each.text]
     assert bool(said) is wrong
+
+
+def test_ratios_have_no_unit():
+    (found,) = [each for each in ks.check(limited(upper=1.0, restitution="0.5 kg")) if each.severity == "warning"]
+    assert "without one" in found.text
+    assert not [each for each in ks.check(limited(upper=1.0, restitution="0.5")) if each.severity == "warning"]

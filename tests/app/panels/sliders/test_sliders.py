@@ -376,3 +376,20 @@ def test_what_is_committed_is_what_was_seen(example):
         seen = session.q.copy()
         session.commit("Move")
         np.testing.assert_array_equal(session.q, seen)
+
+
+def test_a_joint_that_closes_a_loop_has_a_slider_that_moves_the_loop(bench):
+    """Where it is measured, it is as it was set, and the loop is closed."""
+    bench.example("four_bar")
+    session = bench.session
+    (loop,) = session.mech.loops
+    row = bench.window.sliders.rows[loop.cut]
+    before = float(session.mech.coordinate(session.q, loop.cut)[0])
+    assert row.box.value() == pytest.approx(before, abs=1e-6)
+    row.box.setValue(before - 0.05)
+    row.commit_pending()
+    assert float(session.mech.coordinate(session.q, loop.cut)[0]) == pytest.approx(before - 0.05, abs=1e-6)
+    assert abs(session.mech.constraint_residual(session.q)).max() < 1e-8
+    assert abs(session.q - session.reference_configuration).max() > 0.01
+    session.undo()
+    assert float(session.mech.coordinate(session.q, loop.cut)[0]) == pytest.approx(before, abs=1e-9)
