@@ -238,6 +238,8 @@ class PathLaws:
             shares = self._shares(path, law, t, limits_forces)
             need = max(need, float(np.max(shares)))
             best = t[_highest(shares)]
+            if not len(best):  # nothing is limited
+                break
             t = np.clip(np.concatenate([np.linspace(x - width, x + width, REFINED) for x in best]), 0.0, law.duration)
             t, width = np.unique(t), 0.1 * width
         return need

@@ -385,3 +385,59 @@ def test_runs_under_sampled_laws_have_no_derivatives():
     run = ks.simulate(rotor(controller("pd", period=0.01, kp="2")), 0.1)
     with pytest.raises(ks.KinetostatError, match="Runs with sampled signals cannot be differentiated"):
         run.derivatives("axis.q", ["axis.v"])
+
+
+def test_motions_are_planned_again_only_for_parameters_that_they_depend_on(monkeypatch):
+    """Not for gains; the run follows the new pose where a parameter moves it."""
+    from core.motions import references
+
+    calls, plan = [], references.plan
+    monkeypatch.setattr(references, "plan", lambda *given, **more: calls.append(more["p"]) or plan(*given, **more))
+    pose = ks.StoredPose(name="there", values=(ks.JointValue(coordinate="axis", value="2*half"),))
+    motion = ks.Motion(name="go", segments=(ks.Segment(to="there", law="quintic", duration=0.5),))
+    law = controller("computed_torque", motion="go", kp="k", kd=20.0)
+    parameters = tuple(ks.Parameter(name=name, value=value) for name, value in (("k", 100.0), ("half", 0.2)))
+    made = replace(rotor(), poses=(pose,), motions=(motion,), parameters=parameters, signals=(law,))
+    mech = ks.Mechanism(made)
+    for k in (100.0, 150.0, 200.0):
+        ks.simulate(mech, 0.1, parameters={"k": k})
+    assert len(calls) == 1
+    run = ks.simulate(mech, 1.0, parameters={"half": 0.3, "k": 150.0})
+    assert len(calls) == 2
+    assert run["axis.q"][-1] == pytest.approx(0.6, abs=1e-6)
+
+
+def test_a_delay_longer_than_the_run_is_noted_and_its_output_stays():
+    for late in (
+        controller("pd", {"reference": 0.5}, period=0.01, delay=5.0, kp=20.0),
+        controller("pd", {"reference": 0.5}, period=0.01, delay=1e9, kp=20.0),
+    ):
+        run = ks.simulate(rotor(late), 0.2, output=0.05)
+        assert np.all(run["c.axis.tau"] == 0.0)
+        assert np.all(run.q == 0.0)
+        assert any("The delay of 'c'" in note and "longer than the run" in note for note in run.statistics.notes)
+
+
+def test_periods_and_delays_that_are_impossible_are_messages():
+    for wrong, words in (
+        ({"period": 0.0}, "A period of 0 s is not possible"),
+        ({"period": "-T"}, "A period of -0.1 s is not possible"),
+        ({"period": 0.1, "delay": "-T"}, "A delay of -0.1 s is not possible"),
+    ):
+        model = replace(rotor(), parameters=(ks.Parameter(name="T", value=0.1),), signals=(controller("pd", **wrong),))
+        with pytest.raises(ks.KinetostatError, match=words):
+            ks.simulate(model, 0.2)
+
+
+def test_files_name_no_python(tmp_path):
+    """A function in a file is refused as an unknown field; a controller of kind script alone exerts nothing."""
+    file, trace = tmp_path / "m.kst", tmp_path / "trace"
+    script = f"open({str(trace)!r}, 'w')"
+    file.write_text(
+        "kinetostat: 1\nbodies:\n  arm: {mass: 1, center_of_mass: [0.4, 0, 0]}\n"
+        "joints:\n  axis: {parent: world, child: arm}\n"
+        f'signals:\n  c: {{kind: script, period: 0.01, joints: [{{joint: axis}}], function: "{script}"}}\n'
+    )
+    with pytest.raises(ks.KinetostatError, match="function"):
+        ks.load(str(file))
+    assert not trace.exists()
