@@ -28,6 +28,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from core import errors as errors
     from core import symbolic as symbolic
+    from core.analysis.singularities.loci import singularity_loci
     from core.c_code.generate import Generated, generate_c
     from core.constraints.mobility.findings import check
     from core.control.feedback import lqr
@@ -123,6 +124,7 @@ _PLACES = {
     "core.studies.declaration": ("Distribution", "lognormal", "normal", "triangular", "uniform"),
     "core.studies.study": ("Study", "channel"),
     "core.studies.study_result": ("StudyResult",),
+    "core.analysis.singularities.loci": ("singularity_loci",),
     "core.studies.workspace.mapping": ("workspace",),
     "core.studies.workspace.workspace_map": ("WorkspaceMap",),
     "viz.pictures.offscreen": ("render",),

@@ -94,7 +94,10 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Let coupled (mimic) joints of a URDF move independently.",
         ),
         click.option(
-            "--floating", is_flag=True, help="Let the root link of a URDF move freely; otherwise it is fixed."
+            "--floating/--fixed",
+            "floating",
+            default=None,
+            help="Let the base of a URDF or MJCF file move freely, or fix it; otherwise it is as the file says.",
         ),
     ):
         command = option(command)
@@ -125,7 +128,7 @@ def pose_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def read(
     file: str,
-    floating: bool = False,
+    floating: bool | None = None,
     mimic: bool = True,
     packages: Sequence[str] = (),
     trust_code: bool = False,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from core.constraints.rest_position import reference_position, speed_units
 from core.errors import ModelError, suggest_names
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
+from core.mechanism.force_rows import check_way, force_rows, force_rows_of_actuators
 from core.model.formula.expression import names_in_formula, parse
 from core.model.joints import effective_motor_limit
 from core.model.signals import TIME
@@ -96,6 +97,30 @@ def actuated_columns(mech: Mechanism, q: Array, J: Array, names: Sequence[str], 
     flat = np.broadcast_to(q, (*J.shape[:-2], mech.nq)).reshape(-1, mech.nq)
     speeds = [actuator_transmission(mech, each, chosen, p).speeds for each in flat]
     return np.asarray(J @ np.array(speeds).reshape(*J.shape[:-2], mech.nv, -1))
+
+
+def force_jacobian(
+    mech: Mechanism,
+    q: Any,
+    frame: str,
+    reference: str,
+    axes: str,
+    point: Any,
+    relative_to: str | None,
+    actuators: Sequence[str] | None,
+    by: str,
+    p: Values,
+) -> Array:
+    """Jacobian by rows; see `Mechanism.jacobian`."""
+    check_way(by)
+    rows = force_rows(
+        mech.compiled, q, frame, reference=reference, axes=axes, point=point, relative_to=relative_to, p=p
+    )
+    if actuators is None:
+        return rows
+    is_open = not PositionConstraints(mech.compiled, p, drivers=False).rows
+    chosen = named_actuators(mech, actuators) if is_open else choose_actuators(mech, actuators)
+    return force_rows_of_actuators(mech.compiled, q, rows, chosen.indices, chosen.names, p)
 
 
 @cache_per_model

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from core.errors import FileError, KinetostatError
+from core.files.base import WITH_BASE, set_base
 from core.files.foreign import recognise_unsupported_format, unsupported_format_error
 from core.files.regular_file import path_as_string
 from core.files.source import (
@@ -236,7 +237,7 @@ def _list_known_suffixes(*, reading: bool) -> str:
 def read(
     path: str | os.PathLike[str],
     *,
-    floating: bool = False,
+    floating: bool | None = None,
     mimic: bool = True,
     packages: Mapping[str, str] | None = None,
     arguments: Mapping[str, str] | None = None,
@@ -244,7 +245,8 @@ def read(
 ) -> ReadResult:
     """Return the model in a file and the findings of its reader.
 
-    floating : free the root of a URDF, which is otherwise fixed to the ground
+    floating : True: the base of a URDF or MJCF file moves freely; False: it is fixed to the ground; None: as the file
+        says, a URDF's root is then fixed, with a hint where the links look like feet or wheels
     mimic    : keep the couplings of a URDF (False: the followers move on their own)
     packages : package name → folder, for meshes named package://…
     arguments : those of a Xacro, name → value
@@ -261,13 +263,14 @@ def read(
             file=source.file,
             remedy="Leave them out; only Xacro files take arguments.",
         )
-    return read_with_format(kind, source, options)
+    found = read_with_format(kind, source, options)
+    return found if floating is None or kind.id not in WITH_BASE else set_base(found, floating)
 
 
 def load(
     path: str | os.PathLike[str],
     *,
-    floating: bool = False,
+    floating: bool | None = None,
     mimic: bool = True,
     packages: Mapping[str, str] | None = None,
     arguments: Mapping[str, str] | None = None,

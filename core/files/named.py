@@ -45,7 +45,7 @@ def examples() -> Examples:
 def load(
     path: str | os.PathLike[str],
     *,
-    floating: bool = False,
+    floating: bool | None = None,
     mimic: bool = True,
     packages: Mapping[str, str] | None = None,
     arguments: Mapping[str, str] | None = None,
@@ -55,7 +55,8 @@ def load(
 
     path     : a file; else the name of an example ("puma560", see `examples`), or of a description that the package
                `robot_descriptions` has, where that is installed ("panda_description"; it may have to be fetched)
-    floating : free the root of a URDF, which is otherwise fixed to the ground
+    floating : True: the base of a URDF or MJCF file moves freely; False: it is fixed to the ground; None: as the file
+        says, a URDF's root is then fixed, with a hint where the links look like feet or wheels
     mimic    : keep the couplings of a URDF (False: the followers move on their own)
     packages : package name → folder, for meshes named package://…
     arguments : those of a Xacro file, name → value
@@ -70,7 +71,7 @@ def load(
 def read(
     path: str | os.PathLike[str],
     *,
-    floating: bool = False,
+    floating: bool | None = None,
     mimic: bool = True,
     packages: Mapping[str, str] | None = None,
     arguments: Mapping[str, str] | None = None,

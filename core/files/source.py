@@ -87,7 +87,7 @@ class TrustedFile:
 class ReadOptions:
     """Reading options that the user can choose (see `core.files.load`)."""
 
-    floating: bool = False
+    floating: bool | None = None
     mimic: bool = True
     packages: Mapping[str, str] = field(default_factory=dict)
     arguments: Mapping[str, str] = field(default_factory=dict)

@@ -39,6 +39,7 @@ _ROOT = __package__.rpartition(".")[0]
 _find_solutions = lazy_function(_ROOT, "analysis.arms.inverse_kinematics_call.find_solutions")
 _find_assembly_modes = lazy_function(_ROOT, "analysis.direct_kinematics.find_assembly_modes")
 _actuated_columns = lazy_function(_ROOT, "analysis.actuators.actuated_columns")
+_force_jacobian = lazy_function(_ROOT, "analysis.actuators.force_jacobian")
 _put_payload = lazy_function(_ROOT, "analysis.tool_frame.put_payload")
 _trace_self_motion = lazy_function(_ROOT, "analysis.arms.self_motion_curve.trace_self_motion")
 _find_singularities = lazy_function(_ROOT, "analysis.singularities.singularities_call.find_singularities")
@@ -250,6 +251,7 @@ class Mechanism:
         point: Any = None,
         relative_to: str | None = None,
         actuators: Sequence[str] | None = None,
+        by: str = "speed",
         p: Values = None,
         t: float = 0.0,
     ) -> Array:
@@ -258,9 +260,11 @@ class Mechanism:
         point : (…, 3) coordinates in frame `reference`, m, of another point of the frame, in place of its origin
         relative_to : frame from which the motion is seen; default: the world
         axes : frame in whose axes ω and v are given
-        actuators : joints or speeds whose unit speeds are the columns (…, 6, m), with loops closed; in open chains the
-            other joints are at rest
+        actuators : joints or speeds whose unit speeds are the columns (…, 6, m); loops are closed, other joints at rest
+        by : "speed" (columns), or "force": the same numbers by rows, from the joint forces that unit wrenches cause
         """
+        if by != "speed":
+            return _force_jacobian(self, q, name, reference, axes, point, relative_to, actuators, by, p)
         if actuators is not None:
             whole = self.jacobian(q, name, reference=reference, axes=axes, point=point, relative_to=relative_to, p=p)
             return _actuated_columns(self, np.asarray(q, dtype=float), whole, actuators, p)
@@ -346,13 +350,11 @@ class Mechanism:
         """Find positions in which a frame meets a target: all configurations by name where a closed form is known.
 
         target : (4, 4) pose or (3,) position of the frame, m; a `Pose`; {"position": …, "rotation": roll, pitch, yaw}
-            or {"position": …, "quaternion": x, y, z, w}; poses (N, 4, 4) give an `InverseKinematicsArray`, everything
-            else `InverseKinematics`
+            or {"position": …, "quaternion": x, y, z, w}; poses (N, 4, 4) give an `InverseKinematicsArray`
         frame : default: the tool; reference : frame in which the target is given, as it is at q
         q : (nq,) position from which distances count; joints that do not move the frame keep its values; default: rest
         all : False for the solution nearest to q only
-        configuration : "keep" (that of q), a `Configuration`, its text ("front up no-flip") or some of its parts,
-            {"elbow": "up"}
+        configuration : "keep" (that of q), a `Configuration`, its text ("front up no-flip"), or parts, {"elbow": "up"}
         free : directions of the target that do not matter: of x, y, z, rx, ry, rz (one or all three rotations), along
             and about its axes; locked : joints that stay as in q
         self_motion : value of the redundant joint, or several (rad, m), or by name; default: that of q

@@ -113,3 +113,33 @@ class SingularitiesArray:
     distances: Array
     sigma: Array
     rank: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class LocusCurve:
+    """A curve of singular poses over two coordinates.
+
+    name : the part that is singular, as in `Singularity`, "pose" for other arms; places : (m, 2) values of the two
+    coordinates; q : (m, nq) positions; points : (m, 3) of the frame there, m; is_closed : the last place is the first
+    """
+
+    name: str
+    places: Array
+    q: Array
+    points: Array
+    is_closed: bool
+
+
+@dataclass(frozen=True)
+class SingularityLoci:
+    """All curves of singular poses over two coordinates within their ranges (rad, m), the others at rest."""
+
+    coordinates: tuple[str, str]
+    ranges: tuple[tuple[float, float], tuple[float, float]]
+    frame: str
+    curves: tuple[LocusCurve, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the parts that are singular somewhere."""
+        return tuple(dict.fromkeys(each.name for each in self.curves))

@@ -174,7 +174,7 @@ class FrameSingularities:
             LoopMatrix(mech, constraints, p, generic_rank(constraints, p)),
         )
 
-    def _named_solver(self, q: Array) -> ArmSolver | None:
+    def named_solver(self, q: Array) -> ArmSolver | None:
         """Solver of an arm with named configurations of which all joints are actuated; None for other machines."""
         if not self.is_open or self.part == "rotation":
             return None
@@ -193,7 +193,7 @@ class FrameSingularities:
             raise ModelError(
                 "The loops do not close at this position.", where="q", remedy="Close them first, by mech.assemble(q)."
             )
-        solver = self._named_solver(q)
+        solver = self.named_solver(q)
         found = self._by_matrices(q, reach) if solver is None else self._by_names(solver, q)
         found.sort(key=lambda each: each.distance / (self.size if each.dimension == "length" else 1.0))
         J = np.asarray(self.mech.jacobian(q, self.frame, p=self.p))
@@ -222,12 +222,12 @@ class FrameSingularities:
 
     def at_each(self, Q: Array, motion: MeasuredMotion, reach: float) -> SingularitiesArray:
         """Singularities at positions (N, nq)."""
-        solver = self._named_solver(Q[0]) if len(Q) else None
+        solver = self.named_solver(Q[0]) if len(Q) else None
         if not self.is_open or solver is None:
             return self._one_by_one(Q, motion, reach)
         names: Any = solver.names
-        borders = names.borders(self._chain_position(solver, Q))
-        shown = list(self._singular_parts(solver))
+        borders = names.borders(self.chain_position(solver, Q))
+        shown = list(self.singular_parts(solver))
         J = np.asarray(self.mech.jacobian(Q, self.frame, p=self.p))[..., self.columns]
         measures = motion.measure(J)
         lengths = is_length(names.family)
@@ -257,7 +257,7 @@ class FrameSingularities:
 
     # ------------------------------------------------------------------------- by name
 
-    def _singular_parts(self, solver: ArmSolver) -> tuple[int, ...]:
+    def singular_parts(self, solver: ArmSolver) -> tuple[int, ...]:
         """Indices of the parts whose borders are singular poses: all of six joints; of fewer not those that only bring
         virtual joints in line."""
         names: Any = solver.names
@@ -265,7 +265,7 @@ class FrameSingularities:
         found = {each.name for _ in range(POSES_TRIED) for each in self._by_names(solver, self.mech.random(rng))}
         return tuple(k for k in names.shown if names.parts[k][0] in found)
 
-    def _chain_position(self, solver: ArmSolver, q: Array) -> Array:
+    def chain_position(self, solver: ArmSolver, q: Array) -> Array:
         """(…, n) values of the chain's joints at q (…, nq), of phantoms those at its start."""
         return np.where(solver.chain.at >= 0, q[..., solver.chain.at], solver.chain.start)
 
@@ -273,7 +273,7 @@ class FrameSingularities:
         names: Any = solver.names
         chain = solver.chain
         result: list[Singularity] = []
-        borders = names.borders(self._chain_position(solver, q)[None])
+        borders = names.borders(self.chain_position(solver, q)[None])
         tried = self._tried_changes(solver, borders.changes[0], q)
         matrix = self.matrices[0]
         parts = np.linalg.svd(matrix.matrix(np.array([there for _, _, there in tried]).reshape(-1, len(q))))

@@ -125,6 +125,8 @@ _DRIVEN = ("joint", "flexJoint", "rollJoint", "gap_joint")
 _PARTS = ("type", "joint", "actuator", "mechanicalReduction", "leftActuator", "rightActuator", *_DRIVEN[1:])
 """Elements of a transmission: those that name a joint it drives, and all that ROS recognises."""
 _ROTORS = re.compile(r"inertia", re.I)
+_ON_THE_GROUND = re.compile(r"foot|feet|toe|sole|wheel", re.I)
+"""Names of links with which a machine stands or drives on the ground."""
 _SPRINGS = ("springStiffness", "spring_stiffness")
 
 
@@ -389,6 +391,8 @@ class _UrdfConverter:
                     location=("bodies", root),
                 )
             kind = "free" if self.options.floating else "fixed"
+            if self.options.floating is None:
+                self._report_assumed_base(root, joints)
             return bodies, [Joint(name=self.joints.add("root_joint"), kind=kind, parent=WORLD, child=root), *joints]
         joints = [_attach_joint_to_ground(joint, root) for joint in joints]
         body = next(body for body in bodies if body.name == root)
@@ -402,6 +406,24 @@ class _UrdfConverter:
             tie = Joint(name=self.joints.add("root_joint"), kind="fixed", parent=WORLD, child=root)
             return bodies, [tie, *joints]
         return [other for other in bodies if other is not body], joints
+
+    def _report_assumed_base(self, root: str, joints: list[Joint]) -> None:
+        """Say that the root is taken as fixed where the ends of the machine look as if it moved on the ground."""
+        parents = {joint.parent for joint in joints}
+        ends = [name for name in self.link_tags if name not in parents and _ON_THE_GROUND.search(name)]
+        if len(ends) < 2:
+            return
+        shown = ", ".join(f"'{name}'" for name in ends[:4]) + (" …" if len(ends) > 4 else "")
+        self.reader.add_finding(
+            self.link_tags[root],
+            "hint",
+            f"The file does not say if its base moves: the link '{root}' is fixed to the ground. {shown} look as if "
+            "the machine stood or drove on the ground.",
+            "Set the kind of the joint 'root_joint' to free, or read the file with floating=True (--floating); "
+            "floating=False (--fixed) confirms the fixed base.",
+            ("joints", "root_joint"),
+            "kind",
+        )
 
     # ------------------------------------------------------------------------------- the rest
 

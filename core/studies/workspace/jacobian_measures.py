@@ -97,13 +97,15 @@ def manipulabilities(J: Array, m: int) -> Array:
     is √det(J Jᵀ), with three columns |det J|; in two it follows from the sums of principal minors."""
     if J.shape[2] == 3 and m == 3:
         return np.abs(_determinants(J))
-    A = gram_matrices(J)
-    if m == 3:
-        return np.sqrt(np.maximum(_determinants(A), 0.0))
+    products = {(i, j): np.einsum("nk,nk->n", J[:, i], J[:, j]) for i in range(3) for j in range(i, 3)}
+    xx, yy, zz, xy, xz, yz = (products[each] for each in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
     if m == 1:
-        return np.sqrt(np.trace(A, axis1=1, axis2=2))
-    minors = sum(A[:, i, i] * A[:, j, j] - A[:, i, j] ** 2 for i, j in ((0, 1), (0, 2), (1, 2)))
-    return np.sqrt(np.maximum(minors, 0.0))
+        return np.sqrt(xx + yy + zz)
+    minors = xx * yy - xy**2, xx * zz - xz**2, yy * zz - yz**2
+    if m == 2:
+        return np.sqrt(np.maximum(sum(minors), 0.0))
+    determinant = zz * minors[0] - yz * (xx * yz - xy * xz) + xz * (xy * yz - yy * xz)
+    return np.sqrt(np.maximum(determinant, 0.0))
 
 
 def condition_numbers(J: Array, m: int) -> Array:

@@ -41,6 +41,10 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
+SAMPLES_FOR_RANK = 2000
+"""Number of samples that show whether the points are in a plane or on a line."""
+
+
 def workspace(
     mech: Mechanism | Model,
     frame: str | None = None,
@@ -234,7 +238,8 @@ def _compute_size(
         notes.append("The frame reaches only a curve or a surface, which has no volume.")
         return _SizeOfReachableSet()
     flat = samples.points if plane is None else plane.to_plane_coordinates(samples.points)
-    if len(flat) < 64 or np.linalg.matrix_rank(flat - flat[0], tol=1e-9) < flat.shape[1]:
+    some = flat[:: -(-len(flat) // SAMPLES_FOR_RANK)]
+    if len(flat) < 64 or np.linalg.matrix_rank(some - some[0], tol=1e-9) < flat.shape[1]:
         notes.append("There are too few points to determine the size.")
         return _SizeOfReachableSet()
 

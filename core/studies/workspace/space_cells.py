@@ -38,6 +38,8 @@ INNER = 4000
 """Number of random points in inner cells."""
 DIVISIONS = {1: (2, 8), 2: (2, 4), 3: (2, 3)}
 """Smallest and largest number of subdivisions of a cell's edge; one random point is placed in each subcell."""
+MOST_STARTS = 100_000
+"""Largest number of samples among which the nearest are looked for."""
 STARTS = 4
 """Number of nearest samples from which a point is tried."""
 
@@ -65,6 +67,13 @@ def empty_cells_next_to_filled(cells: GridCells) -> NDArray[np.intp]:
     return np.argwhere(binary_dilation(cells.filled, _neighbourhood_mask(cells.filled.ndim)) & ~cells.filled)
 
 
+class _Starts(NamedTuple):
+    """Every `spacing`-th sample, from which points are tried to be reached."""
+
+    tree: cKDTree
+    spacing: int
+
+
 class MeasuredSize(NamedTuple):
     """Area or volume with its error, m² or m³."""
 
@@ -79,23 +88,43 @@ def build_cells(
     sample with the best value."""
     if cell_size is None:
         cell_size = _suitable_cell_size(points, CELLS[points.shape[1]])
-    low, high = points.min(axis=0), points.max(axis=0)
+    origin, shape, numbers = _cell_numbers(points, cell_size)
+    rank = np.where(np.isnan(values), -np.inf, values if best_value == "largest" else -values)
+    highest, best = np.full(math.prod(shape), -np.inf), np.full(math.prod(shape), -1, dtype=np.intp)
+    np.maximum.at(highest, numbers, rank)
+    chosen = np.flatnonzero(rank == highest[numbers])[::-1]  # of equal ones, the first is written last
+    best[numbers[chosen]] = chosen
+    filled = best >= 0
+    return GridCells(origin, cell_size, filled.reshape(shape), best[filled])
+
+
+def _cell_numbers(points: Array, cell_size: float) -> tuple[Array, tuple[int, ...], NDArray[np.intp]]:
+    """Origin and shape of a grid around points (n, d), with two empty cells on every side, and the cells' numbers."""
+    low, high = _bounds(points)
     origin = low - 2.5 * cell_size
     shape = tuple(int(k) + 3 for k in np.floor((high - origin) / cell_size))
-    numbers = np.ravel_multi_index(tuple(np.floor((points - origin) / cell_size).astype(np.intp).T), shape)
-    rank = np.where(np.isnan(values), -np.inf, values if best_value == "largest" else -values)
-    order = np.lexsort((-rank, numbers))
-    first = np.concatenate([[True], np.diff(numbers[order]) > 0])
+    places = tuple(((points[:, k] - origin[k]) / cell_size).astype(np.intp) for k in range(len(shape)))
+    return origin, shape, np.ravel_multi_index(places, shape)
+
+
+def _bounds(points: Array) -> tuple[Array, Array]:
+    """(d,) least and largest coordinates of points (n, d), one axis after the other: short rows are slow."""
+    return np.array([each.min() for each in points.T]), np.array([each.max() for each in points.T])
+
+
+def _filled_cells(points: Array, cell_size: float) -> GridCells:
+    """Return cells around points without samples that represent them."""
+    origin, shape, numbers = _cell_numbers(points, cell_size)
     filled = np.zeros(shape, dtype=bool)
-    filled.flat[numbers[order][first]] = True
-    return GridCells(origin, cell_size, filled, order[first])
+    filled.flat[numbers] = True
+    return GridCells(origin, cell_size, filled, np.zeros(0, dtype=np.intp))
 
 
 def _suitable_cell_size(points: Array, cell_count: int) -> float:
     """Return the cell size, m, for about the given number of filled cells, fewer if there are few samples."""
     n, d = points.shape
-    extent = np.ptp(points, axis=0)
-    size = max(float(extent.max()), 1e-9) / cell_count ** (1.0 / d)
+    low, high = _bounds(points)
+    size = max(float((high - low).max()), 1e-9) / cell_count ** (1.0 / d)
     some = points[:: max(n // 60_000, 1)]
     wanted = min(float(cell_count), max(len(some) / SAMPLES_A_CELL, 8.0))
     for _ in range(4):
@@ -111,20 +140,21 @@ def measure_size(
     points: Array, is_reached: Reached, seed: int, report_progress: Callable[[float], object] = lambda _: None
 ) -> MeasuredSize:
     """Measure the area or volume of the set around samples at points (n, d)."""
-    tree, rng = cKDTree(points), np.random.default_rng(seed)
+    spacing = -(-len(points) // MOST_STARTS)
+    starts, rng = _Starts(cKDTree(points[::spacing]), spacing), np.random.default_rng(seed)
     report_progress(0.0)
     size = _suitable_cell_size(points, MEASURED[points.shape[1]])
     found = []
     most = min(DRAWN, max(2 * len(points), 2000))
     for factor, drawn, first, last in ((1.0, most, 0.0, 0.7), (COARSER, most // 3, 0.7, 1.0)):
-        cells = build_cells(points, np.zeros(len(points)), "largest", factor * size)
+        cells = _filled_cells(points, factor * size)
         while np.count_nonzero(_border_cell_mask(cells.filled)) > most * MOST_BORDER:
             size *= 1.2
-            cells = build_cells(points, np.zeros(len(points)), "largest", factor * size)
+            cells = _filled_cells(points, factor * size)
         found.append(
             _estimate_size(
                 cells,
-                tree,
+                starts,
                 is_reached,
                 rng,
                 drawn,
@@ -138,7 +168,7 @@ def measure_size(
 
 def _estimate_size(
     cells: GridCells,
-    tree: cKDTree,
+    starts: _Starts,
     is_reached: Reached,
     rng: np.random.Generator,
     point_count: int,
@@ -153,7 +183,7 @@ def _estimate_size(
     each = len(corners)
     inside = (corners + rng.uniform(size=(len(border), each, d))) / parts
     tests = (cells.origin + (border[:, None, :] + inside) * cells.size).reshape(-1, d)
-    met = _reachable_point_mask(tests, tree, is_reached, report_progress)
+    met = _reachable_point_mask(tests, starts, is_reached, report_progress)
     share = met.reshape(len(border), each).mean(axis=1)
     variance = float(np.sum(share * (1.0 - share))) / (each - 1)
     whole = np.argwhere(binary_erosion(filled, _neighbourhood_mask(d)))
@@ -161,7 +191,7 @@ def _estimate_size(
     within = 1.0
     if len(some):
         places = cells.origin + (some + rng.uniform(size=some.shape)) * cells.size
-        missed = int(np.count_nonzero(~_reachable_point_mask(places, tree, is_reached, lambda _: None)))
+        missed = int(np.count_nonzero(~_reachable_point_mask(places, starts, is_reached, lambda _: None)))
         within = 1.0 - missed / len(some)
         variance += len(whole) ** 2 * max(missed, 1) / len(some) ** 2
     cell = cells.size**d
@@ -180,11 +210,11 @@ def _border_cell_mask(filled: Flags) -> Flags:
 
 
 def _reachable_point_mask(
-    points: Array, tree: cKDTree, is_reached: Reached, report_progress: Callable[[float], object]
+    points: Array, samples: _Starts, is_reached: Reached, report_progress: Callable[[float], object]
 ) -> Flags:
     """Return a mask (n,) of points reachable from one of the nearest samples."""
     met = np.zeros(len(points), dtype=bool)
-    starts = tree.query(points, k=STARTS)[1].reshape(len(points), STARTS)
+    starts = samples.spacing * samples.tree.query(points, k=STARTS)[1].reshape(len(points), STARTS)
     for k in range(STARTS):
         left = np.flatnonzero(~met)
         report_progress(k / STARTS)
