@@ -87,7 +87,7 @@ class PreparedArm:
         if not met or (n == 6 and len(met) % 2):
             return None
         met.sort()
-        no_turns, chain = self._no_turns, self._solved
+        chain = self._solved
         values = row[:first].reshape(K, n)
         solutions = tuple(
             Solution.of_fields(
