@@ -27,7 +27,7 @@ from core.analysis.arms.arm_families import (
 )
 from core.analysis.arms.configuration_names import BORDER_TOLERANCE
 from core.analysis.arms.joint_turns import TURN
-from core.analysis.arms.pose_errors import POLISH_ABOVE, POLISH_BELOW
+from core.analysis.arms.pose_errors import POLISH_BELOW
 from core.analysis.arms.screw_chain import PARALLEL_TOLERANCE, ScrewChain, axis_frames
 from core.analysis.arms.targets import ORTHONORMAL_TOLERANCE
 from core.codegen.flat_code import FlatCode
@@ -42,6 +42,9 @@ from core.numerics.spatial.vector import X as X_AXIS
 
 Array = NDArray[np.float64]
 
+MET = 1e-10
+"""Error (rad, m) up to which a branch meets the target without a Newton step: arms from files with rounded angles have
+some 1e-11."""
 LEAST_SINE = 0.01
 """Sine of the angle between neighbouring axes that are not parallel, below which their common normal is too far."""
 LARGEST_SQUARE = 1e300
@@ -230,7 +233,7 @@ def _traced_branches(family: str, kinds: str, is_reversed: bool) -> FlatCode:
         end, factors = _follow(family, found, known)
         angle, distance = _squared_errors(end, asked)
         error = ca.fmax(angle, distance)
-        is_met = error <= POLISH_ABOVE**2
+        is_met = error <= MET**2
         # with three parallel joints an aligned wrist may be turned so that the branch exists after all
         otherwise = factors[-1] if family == THREE_PARALLEL else 1.0
         margin = ca.if_else(is_met, _least(ca.sqrt(ca.fmax(reach, 0.0)), *factors), otherwise)

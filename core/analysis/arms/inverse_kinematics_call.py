@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from core.analysis.arms.arm_families import THREE_PARALLEL, ClosedArm
 from core.analysis.arms.arm_reading import ArmReading, ArmSolver, Task, read_arm
-from core.analysis.arms.branch_code import BranchCode
+from core.analysis.arms.branch_code import MET, BranchCode
 from core.analysis.arms.branch_rows import Branches, choose_columns, columns_by_name, distinct_rows, inverse_poses
 from core.analysis.arms.configuration_names import UnnamedBranches
 from core.analysis.arms.joint_turns import (
@@ -28,7 +28,7 @@ from core.analysis.arms.joint_turns import (
     find_violations,
     nearest_turns,
 )
-from core.analysis.arms.pose_errors import POLISH_ABOVE, POLISH_BELOW, largest_errors, polish
+from core.analysis.arms.pose_errors import POLISH_BELOW, largest_errors, polish
 from core.analysis.arms.quick_answers import PreparedArm, branch_code, find_prepared_arm, keep_prepared_arm
 from core.analysis.arms.self_motions import find_self_motion
 from core.analysis.arms.six_joint_elimination import GeneralArm
@@ -390,7 +390,7 @@ class _Problem:
     def _solve_rows(self, solver: ArmSolver, X: Array) -> Branches:
         """Solve all branches for poses (N, 4, 4) of an array: at once, then those that need care."""
         code = self.code
-        if code is None or self.tolerance < POLISH_ABOVE:
+        if code is None or self.tolerance < MET:
             found = self._solve_branches(solver, check_poses(X))
             found.q[~found.is_valid] = np.nan
             return found

@@ -14,7 +14,7 @@ from core.analysis.arms.arm_families import ClosedArm
 from core.analysis.arms.arm_reading import ArmReading, ArmSolver
 from core.analysis.arms.branch_code import BranchCode
 from core.analysis.arms.configuration_names import ConfigurationNames
-from core.analysis.arms.joint_turns import TURN, find_violations
+from core.analysis.arms.joint_turns import count_turns, find_violations
 from core.analysis.arms.screw_chain import ScrewChain
 from core.mechanism import Mechanism
 from core.mechanism.inverse_kinematics_results import WITHIN, InverseKinematics, Solution
@@ -57,7 +57,7 @@ class PreparedArm:
         self._words, self._joints = reading.words, reading.joints
         self._names = reading.solver.names.configurations
         self._is_whole = mech.nq == code.count and bool(np.array_equal(solved.at, np.arange(mech.nq)))
-        self._turns = np.where([kind == "R" for kind in solved.kinds], 1.0 / TURN, 0.0)
+        self._no_turns = (0,) * code.count
 
     def answer(self, target: Any, q: Any) -> InverseKinematics | None:
         """Answer for a target and a position as given; None if they are no arrays, or need care."""
@@ -79,33 +79,34 @@ class PreparedArm:
         first, near = K * n, own.tolist()
         met = []
         for k in range(K):
-            if numbers[n * k] == numbers[n * k]:  # not NaN
+            listed = numbers[n * k : n * k + n]
+            if listed[0] == listed[0]:  # not NaN
                 if numbers[first + 3 * K + k] < REGULAR:
                     return None
-                is_beyond = numbers[first + 2 * K + k] > WITHIN
-                met.append((is_beyond, math.dist(numbers[n * k : n * k + n], near), k))
+                met.append((numbers[first + 2 * K + k] > WITHIN, math.dist(listed, near), k, listed))
         if not met or (n == 6 and len(met) % 2):
             return None
         met.sort()
-        order = [k for _, _, k in met]
-        values = row[:first].reshape(K, n)[order]
-        turns = np.ceil((values - (math.pi + WITHIN)) * self._turns).astype(np.intp).tolist()
+        chain = self._solved
+        values = row[:first].reshape(K, n)
         solutions = tuple(
             Solution.of_fields(
                 {
-                    "q": own_values if self._is_whole else self._position(own_values, q),
+                    "q": values[k] if self._is_whole else self._position(values[k], q),
                     "configuration": self._names[k],
-                    "violations": find_violations(self._solved, own_values) if is_beyond else (),
+                    "violations": find_violations(chain, values[k]) if is_beyond else (),
                     "position_error": numbers[first + K + k],
                     "orientation_error": numbers[first + k],
                     "distance": distance,
                     "singularity": None,
                     "method": "closed form",
-                    "turns": tuple(own_turns),
+                    "turns": self._no_turns
+                    if max(map(abs, listed)) < math.pi
+                    else count_turns(self._solved, values[k]),
                     "variants": 1,
                 }
             )
-            for (is_beyond, distance, k), own_values, own_turns in zip(met, values, turns, strict=True)
+            for is_beyond, distance, k, listed in met
         )
         return InverseKinematics(solutions, "all", self._words, self._joints, None, None)
 
