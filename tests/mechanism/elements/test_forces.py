@@ -223,8 +223,8 @@ def test_wrench_in_the_axes_of_a_frame() -> None:
     assert a[3:6] == pytest.approx([0.0, -1.0, 0.0])
 
 
-def test_a_junction_whose_forces_are_beyond_all_numbers_is_told():
-    """A spring of 1e300 N/m: Newton's method has no slopes to go by."""
+def test_a_junction_whose_forces_are_beyond_all_numbers_is_refused():
+    """A spring of 1e300 N/m, with which Newton's method would have no slopes to go by."""
     point = Junction(name="knot", guess=(0.1, 0.2, 0.0))
     ends = ((1e300, (0.0, 0.0, 0.0)), (1.0, (1.0, 0.0, 0.0)), (1.0, (0.0, 1.0, 1.0)))
     frames = tuple(Frame(name=f"end{k}", parent="b", pose=Pose(position=place)) for k, (_, place) in enumerate(ends))
@@ -234,7 +234,7 @@ def test_a_junction_whose_forces_are_beyond_all_numbers_is_told():
     )
     body = Body(name="b", mass=1.0, inertia=Inertia(ixx=1.0, iyy=1.0, izz=1.0))
     mech = Mechanism(Model(name="m", bodies=(body,), frames=frames, forces=springs, junctions=(point,)))
-    with pytest.raises(SimulationError, match="not finite numbers"):
+    with pytest.raises(SimulationError, match="s0.*stiffness.*too large to be computed with"):
         mech.bias(mech.rest(), np.zeros(mech.nv))
 
 
