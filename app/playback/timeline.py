@@ -319,7 +319,7 @@ class Timeline(QWidget):
         self._on_pose_changed()
 
     def _find_marks(self, record: RunRecord | None) -> tuple[TrackMark, ...]:
-        """Return the marks of events, and of the points where other runs branch off."""
+        """Return the marks of events and of the points of a motion, and of the points where other runs branch off."""
         if record is None:
             return ()
         branches = tuple(
@@ -335,7 +335,11 @@ class Timeline(QWidget):
             TrackMark(self._fraction_of_time(time), color, "\n".join([*map(str, events), f"at {time:.6g} s"]))
             for time, events in at_once
         )
-        return (*branches, *flags)
+        points = (
+            TrackMark(self._fraction_of_time(time), self._theme.colors.accent, f"{name}\nat {time:.6g} s")
+            for time, name in record.run.points
+        )
+        return (*branches, *flags, *points)
 
     @property
     def _is_showing_sequence(self) -> bool:

@@ -193,7 +193,18 @@ class Trajectory:
             torque=f"motion '{self.name}'",
             max_steps=0,
         )
-        return Run(self.mech, settings, time, q, v, a, tau, Statistics())
+        return Run(self.mech, settings, time, q, v, a, tau, Statistics(), points=self.points)
+
+    @property
+    def points(self) -> tuple[tuple[float, str], ...]:
+        """Return times, s, and names of the poses and targets at the ends of segments."""
+        motion = next((each for each in self.mech.model.motions if each.name == self.name), None)
+        segments = () if motion is None else motion.segments
+        ends = [
+            (piece.start + piece.law.duration, (segments[piece.number - 1].to if segments else "") or piece.kind)
+            for piece in self.pieces
+        ]
+        return (0.0, (motion.start if motion is not None else "") or "start"), *ends
 
     def _payload_wrench(self, q: Array, v: Array, a: Array, payload: Mapping[str, Any]) -> Array:
         """(N, 6) wrench of a carried mass on the tool, at its origin, world axes: weight and inertia."""

@@ -61,6 +61,13 @@ def build_draw_list(
     """Return the draw list of a model with independent parameters replaced by `p` (see `Model.values`). With `layers`,
     the links of planar machines are offset along the normal if they share a pin, overlap in the reference
     configuration, or are known to overlap during a motion."""
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers beyond all measure are findings; the rest is drawn
+        return _build_items(model, p, layers, overlapping)
+
+
+def _build_items(
+    model: Model, p: Mapping[str, float] | None, layers: bool, overlapping: Set[frozenset[str]]
+) -> tuple[Item, ...]:
     skeleton = Skeleton(model, model.values(p))
     bare = _bodies_as_bars(skeleton)
     found = _body_items(skeleton, bare)

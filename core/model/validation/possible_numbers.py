@@ -38,6 +38,8 @@ Number = Callable[[Any], float]
 
 TRIANGLE_TOLERANCE = 1e-4
 """Relative to the largest moment: published numbers are rounded to about four digits."""
+SHORTEST_ROD = 1e-12
+"""Length of a rod, m, up to which it has no direction."""
 NO_INERTIA = 1e-12
 """Moment of inertia (kg·m²) below which a moment counts as zero (a gram within a thousandth of a millimetre)."""
 
@@ -118,7 +120,9 @@ BOUNDS: dict[type[Element], tuple[NumberBound, ...]] = {
         *(NumberBound(level, NEGATIVE, ZERO_OR_MORE) for level in (*LEVELS, "stribeck_speed")),
     ),
     LineMass: (NumberBound("mass", "Mass {which} on the line is negative ({value:g}).", "Give a positive mass."),),
-    Constraint: (NumberBound("length", "A rod needs a positive length.", "Give its length.", above=True),),
+    Constraint: (
+        NumberBound("length", "A rod needs a positive length.", "Give its length.", low=SHORTEST_ROD, above=True),
+    ),
 }
 """Kind of element → its numbers with bounds."""
 

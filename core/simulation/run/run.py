@@ -79,6 +79,8 @@ class Run:
     statistics: Statistics
     x: Array = field(default_factory=lambda: np.zeros((0, 0)))
     modes: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    points: tuple[tuple[float, str], ...] = ()
+    """Times, s, and names of the points of a planned motion."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the samples only; channels are computed again."""

@@ -344,7 +344,8 @@ def load(path: str) -> Run:
             file=path,
             remedy="The file is damaged: copy it again, or repeat the simulation.",
         ) from None
-    return Run(mech, settings, **arrays, statistics=statistics)
+    given: dict[str, Any] = {**arrays, "statistics": statistics}
+    return Run(mech, settings, **given)
 
 
 def has_hdf5_signature(path: str) -> bool:

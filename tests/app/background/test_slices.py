@@ -66,7 +66,7 @@ def test_a_long_report_comes_by_and_by_and_whole(bench):
     bench.session.produced.emit(Report(title="Long", parts=parts))
     (card,) = output.cards
     assert 0 < len(card._parts) < 150
-    bench.wait(lambda: card.done)
+    bench.wait(lambda: card.is_complete)
     assert [widget.words for widget in card._parts] == [part.text for part in parts]
     places = [card._layout.indexOf(widget) for widget in card._parts]
     assert places == list(range(places[0], places[0] + 150))

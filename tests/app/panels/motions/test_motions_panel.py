@@ -59,6 +59,10 @@ def test_poses_are_stored_and_a_motion_through_them_is_played(arm):
     trajectory = plan(session.mech, motion.name)
     assert record.run.time[-1] == pytest.approx(trajectory.duration)
     np.testing.assert_allclose(record.run.q[-1], POSES[-1], atol=1e-8)
+    flags = [mark for mark in arm.window.timeline.scrubber.marks if mark.is_flag]  # its points on the main timeline
+    assert [mark.text.splitlines()[0] for mark in flags] == ["pose1", "pose2", "pose3"]
+    ends = [0.0, trajectory.pieces[1].start, trajectory.duration]
+    np.testing.assert_allclose([mark.share for mark in flags], np.array(ends) / trajectory.duration, atol=1e-9)
     arm.window.player.pause()
     session.pose("Move", np.array(POSES[0]))
     press_k(arm)  # the motion that is shown also leads there
