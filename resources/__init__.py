@@ -151,6 +151,7 @@ _TABLE = {
             "Pendulum at a stop",
             "A rigid stop throws it back with a part of its speed, ever lower",
         ),
+        ("ramp.kst", "Ramp", "A ball rolls down and knocks over a skittle; one block sticks, another slides"),
         ("double_pendulum.kst", "Double pendulum", "Modelica's two steel rods, released from the horizontal"),
         ("triple_pendulum.kst", "Triple pendulum", "Three rods: chaotic, yet its energy stays constant"),
         ("body_on_springs.kst", "Body on springs", "A free body hangs on two springs, without any joint"),
@@ -182,6 +183,7 @@ _RUN_SETTINGS: dict[str, dict[str, float | str]] = {
     "tracking_arm": {"duration": 7.0},
     "belt_oscillator": {"duration": 6.0},
     "flyball_governor": {"method": "radau"},
+    "ramp": {"duration": 2.0},
 }
 _ASKED: dict[str, tuple[str, dict[str, str]]] = {"sprung_arm": ("workspace", {"kind": "stiffness"})}
 _TRACES = {"puma560": ("puma560",)}

@@ -23,6 +23,7 @@ QUICK = {
     "governor_arm": "a spring of a joint",
     "tracking_arm": "poses, a motion, controllers, sampled signals",
     "bouncing_pendulum": "a stop that is hit",
+    "ramp": "contact of shapes",
     "belt_oscillator": "dry friction and a driver",
     "planetary_stage": "gears without loops",
     "shaker_chord": "a distance that is held",

@@ -29,7 +29,7 @@ from core.mechanism import Mechanism
 from core.model import Model
 from core.model.model import check_kinds_known
 from core.simulation import simulate
-from core.simulation.run.contact_step_limit import check_contact_steps
+from core.simulation.run.contact_checks import check_contact_steps
 from core.simulation.run.early_ends import dependent_rows_error
 from core.simulation.run.initial_state import start_state
 from core.simulation.run.settings import AUTOMATIC_FACTORS, CHOLESKY, check_factorisation

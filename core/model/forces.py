@@ -45,6 +45,8 @@ class ForceKind(ElementKind):
 
     along: ClassVar[str] = ""
     """LINE, SENSOR, JOINT or STRANDS; empty for a force at b with its own direction."""
+    touches: ClassVar[bool] = False
+    """True if the force is contact of shapes."""
     nonzero: ClassVar[tuple[str, ...]] = ()
     """Numbers of which one must be nonzero for the element to exert a force."""
 
@@ -173,6 +175,11 @@ class Force(Element):
     def is_clutch(self) -> bool:
         """Return True if the force is friction between two joints."""
         return "leader" in self.info.uses and self.info is not UnknownForce
+
+    @property
+    def is_contact(self) -> bool:
+        """Return True if the force is contact of shapes."""
+        return self.info.touches
 
     @property
     def friction_levels(self) -> tuple[Value | None, ...]:

@@ -31,7 +31,7 @@ from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.methods.method import STIFF as STIFF_METHOD
 from core.simulation.methods.step_state import TOLD
 from core.simulation.run.begun_run import LARGEST_PIECE, PreparedRun, allocate_run, begin_contact_states
-from core.simulation.run.contact_step_limit import check_contact_steps
+from core.simulation.run.contact_checks import check_contact_steps, find_deep_starts
 from core.simulation.run.cut_torques import apply_cut_torques
 from core.simulation.run.driver_jumps import check_driver_jumps
 from core.simulation.run.early_ends import EndedRun, contradiction_error_at, early_end_error
@@ -259,7 +259,7 @@ class SimulationJob:
         self.start_key: Any = None
         self.start_state = y
         """Key of the initial state, and the initial state."""
-        self._note_damping()
+        self._note_start()
         self.p = settings.values_of(mech.p_names)
         has_sampled = bool(mech.compiled.elements.model.signal_table.sampled)
         self.sampled = SampledLaws(mech, self.p, settings.start, settings.max_steps, laws) if has_sampled else None
@@ -292,9 +292,11 @@ class SimulationJob:
         """Of the integration on the clock, and of the processor; of the last piece on the clock."""
         self.watch: Callable[[Run], None] = _no_progress
 
-    def _note_damping(self) -> None:
+    def _note_start(self) -> None:
         values = self.mech.model.values(self.chosen.parameters)
         self.notes = tuple(notes_on_negative_damping(self.mech.model.expanded, values))
+        p = self.chosen.values_of(self.mech.p_names)
+        self.notes += tuple(find_deep_starts(self.mech, self.start_state, p, self.chosen.start))
 
     def _watch_drivers(self, y: Array) -> None:
         self.watched = has_redundant_drivers(self.mech.compiled, y[: self.mech.nq], self.p)
@@ -319,7 +321,7 @@ class SimulationJob:
             return False
         begin_contact_states(memory.prepared)
         if not again:
-            self._note_damping()
+            self._note_start()
             self.notes = tuple(dict.fromkeys((*self.notes, *self._switches)))
             self._watch_drivers(y)
             self._first_notes = self.notes

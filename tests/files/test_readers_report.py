@@ -33,7 +33,7 @@ def test_loading_logs_what_is_left_out_and_runs_note_it(tmp_path, caplog):
     assert sent.left_out == model.left_out
     assert not caplog.records
     run = ks.simulate(model, 0.01)
-    assert any("contacts are not computed" in note and "actuators" in note for note in run.notes)
+    assert any("contacts are not taken over" in note and "actuators" in note for note in run.notes)
 
 
 def read_toy(source: Source, _options: ReadOptions) -> ReadResult:

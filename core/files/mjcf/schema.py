@@ -118,8 +118,8 @@ def _report_left_out(reader: XmlReader, root: Tag) -> None:
 _WORDS: dict[str, tuple[Severity, str, str]] = {
     "contacts": (
         "warning",
-        "{n} geoms can collide with others; contacts are not computed, so bodies pass through one another.",
-        "Use limits, or forces with formulas, where motion must be stopped.",
+        "{n} geoms can collide with others; contacts are not taken over, so bodies pass through one another.",
+        "Add contacts of shapes, or use limits where motion must be stopped.",
     ),
     "pairs": ("hint", "{n} entries that select or exclude contacts are left out.", ""),
     "actuators": (

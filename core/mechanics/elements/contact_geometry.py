@@ -187,3 +187,12 @@ def point_count(a: str, b: str) -> int:
     apart = Pose(IDENTITY.rotation, Vector3(0.1, 0.2, 5.0))
     first, second = (ContactShape(kind, IDENTITY, 1.0, (1.0, 1.0, 1.0)) for kind in (a, b))
     return len(contact_points(first, second, apart))
+
+
+_TOGETHER = {BOX: 4, CYLINDER: 3, CAPSULE: 2}
+"""Number of points of a shape that lie on a plane together."""
+
+
+def points_together(a: str, b: str) -> int:
+    """Return how many points of two kinds of shapes press together where they lie on each other."""
+    return _TOGETHER.get(a if b == PLANE else b, 1) if PLANE in (a, b) else 1

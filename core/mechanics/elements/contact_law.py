@@ -1,7 +1,7 @@
 """Forces at one point of contact: a spring with damping along the normal, and dry friction with elastic stick across.
 
 Normal force at the penetration p ≥ 0: N = k p + b ṗ p/(p + p₀), never negative. That is a spring and damper whose force
-begins continuously because p₀ is a small fraction of the depth at rest. The damping b follows from the coefficient of
+begins continuously; p₀ is the depth at rest. The damping b follows from the coefficient of
 restitution e = exp(−2 α cot α) with b = 2 cos α √(k m) (Schwager and Pöschel, *Granular Matter* 9, 2007).
 
 Friction is that of a spring and damper in parallel, k s + d ṡ, behind a slider that slips at μ N: with u = k s + d v,
@@ -18,14 +18,16 @@ from typing import NamedTuple
 from core.numerics.spatial.scalar import Scalar, apply, is_zero, sqrt
 from core.numerics.spatial.vector import ZERO, Vector3
 
-ELASTIC = 1e-3
+DESIGN_DEPTH = 2e-3
 """Fraction of its size by which a contact yields at its design speed."""
 STANDARD_GRAVITY = 9.80665
 """m/s²: gravity for which contacts are designed where there is none."""
 LEAST_RESTITUTION, MOST_LOST = 0.01, 2.0 - 1e-6
 """Bounds of e and −ln e for which damping is found; the second is that of critical damping."""
-ONSET = 0.1
-"""Fraction of the depth at rest of one point at which the damping reaches half of its value."""
+ONSET = 1.0
+"""Depth at which the damping reaches half of its value, in depths at rest."""
+STICKING = 0.25
+"""Damping ratio of friction that sticks."""
 SLOW_ONSET = 1e-3
 """Default Stribeck speed as a fraction of the design speed."""
 RELAXING = 50.0
@@ -65,18 +67,22 @@ class Touch(NamedTuple):
     """Energy of the springs, J, and power that becomes heat, W."""
 
 
-def design_law(given: ContactLaw, restitution: Scalar, mass: Scalar, size: Scalar, gravity: Scalar) -> ContactLaw:
-    """Return a law with defaults for all that is given as 0: the contact yields by a thousandth of its size after a
-    fall of its size. given : numbers of the document, with 0 for what the law derives"""
+def design_law(
+    given: ContactLaw, restitution: Scalar, mass: Scalar, size: Scalar, gravity: Scalar, together: int
+) -> ContactLaw:
+    """Return a law with defaults for all that is given as 0: the contact yields by a five hundredth of its size after
+    a fall of its size. given : numbers of the document, with 0 for what the law derives; together : number of points
+    that press together"""
     fallen = gravity if not is_zero(gravity) else STANDARD_GRAVITY
     speed = sqrt(2.0 * fallen * size)
-    stiffness = _default(given.stiffness, mass * (speed / (ELASTIC * size)) ** 2)
-    critical = 2.0 * sqrt(stiffness * mass)
+    share = mass / together
+    stiffness = _default(given.stiffness, share * (speed / (DESIGN_DEPTH * size)) ** 2)
+    critical = 2.0 * sqrt(stiffness * share)
     return ContactLaw(
         stiffness,
         find_damping_ratio(restitution) * critical,
-        ONSET * mass * fallen / stiffness,
-        0.5 * critical,
+        ONSET * share * fallen / stiffness,
+        STICKING * critical,
         given.friction,
         apply("fmax", given.static_friction, given.friction),
         _default(given.stribeck_speed, SLOW_ONSET * speed),

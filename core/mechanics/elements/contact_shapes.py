@@ -16,6 +16,7 @@ from core.mechanics.elements.contact_geometry import (
     ContactShape,
     can_touch,
     point_count,
+    points_together,
 )
 from core.mechanics.multibody.number_reader import Numbers
 from core.model import Body, Force, Model
@@ -39,6 +40,11 @@ class ContactSides(NamedTuple):
     def pairs(self) -> list[tuple[ContactShape, ContactShape]]:
         """Return every shape of a with every shape of b."""
         return list(product(self.a, self.b))
+
+    @property
+    def together(self) -> int:
+        """Return how many points press together where a flat side lies on a plane; 1 for everything else."""
+        return max(points_together(a.kind, b.kind) for a, b in self.pairs)
 
     @property
     def is_on_plane(self) -> bool:

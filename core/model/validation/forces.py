@@ -14,6 +14,7 @@ import numpy as np
 
 from core.errors import KinetostatError, suggest_names
 from core.model.constraints import Constraint, Driver, UnknownConstraint, count_meshing_positions
+from core.model.declared_numbers import quantity_value
 from core.model.forces import JOINT, LINE, SENSOR, STRANDS, Force, LineMass, UnknownForce
 from core.model.formula.expression import evaluate, names_in_formula, parse
 from core.model.model import COLLECTIONS, Model
@@ -182,6 +183,19 @@ class _ForceChecks:
                 else:
                     yield from self.check_scalar_sensor(force, strand.sensor, "strands")
         yield from self.check_settings(force)
+        if force.is_contact:
+            yield from self.check_contact(force)
+
+    def check_contact(self, force: Force) -> Iterator[Finding]:
+        """Check the numbers of a contact."""
+        for number in force.info.numbers:
+            value = self.evaluate_or_nan(quantity_value(number, force.settings))
+            if value < 0.0:
+                text, remedy = f"The {number.name} of a contact cannot be negative.", "Enter 0 or more."
+                yield make_finding(force, "error", text, remedy, "settings")
+            elif number.name == "restitution" and value > 1.0:
+                text, remedy = "A restitution above 1 would bring energy.", "Enter a value from 0 to 1."
+                yield make_finding(force, "error", text, remedy, "settings")
 
     def check_settings(self, element: Force | Constraint) -> Iterator[Finding]:
         """Check for numbers that the kind does not declare."""

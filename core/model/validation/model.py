@@ -190,17 +190,18 @@ class _ModelChecks:
             yield _element_finding(body, "warning", "It has inertia but no mass.", "Give its mass.", "mass")
 
     def check_missing_contacts(self) -> Iterator[Finding]:
-        """Report free bodies, and bodies with collision shapes only, that are near others: contacts are not
-        computed."""
+        """Report free bodies, and bodies with collision shapes only, that are near others, but in no contact."""
+        touching = {end for force in self.model.forces if force.is_contact for end in (force.a, force.b)}
         group = self.rigid_groups()
         solid = {group[body.name] for body in self.model.bodies if any(s.role != "visual" for s in body.shapes)}
         only = {group[body.name] for body in self.model.bodies if any(s.role == "collision" for s in body.shapes)}
         free = [joint for joint in self.model.joints if joint.kind == "free" and group.get(joint.child) in solid]
-        text = "Shapes do not collide: contacts are not computed, bodies pass through one another."
-        remedy = "Use limits, or forces with formulas, where motion must be stopped."
+        free = [joint for joint in free if joint.child not in touching]
+        text = "Shapes touch only in forces of the kind 'contact'; without one, bodies pass through one another."
+        remedy = "Add a contact of shapes, or use limits where motion must be stopped."
         if free and len(solid) > 1:
             yield Finding("hint", text, remedy, "bodies", free[0].child, "shapes")
-        elif len(only) > 1:
+        elif len(only) > 1 and not touching:
             yield Finding("hint", text, remedy, field="shapes")
 
     def check_massless_parts(self) -> Iterator[Finding]:

@@ -77,6 +77,8 @@ def lu_factorise(A: Any, pivots: Any, n: int) -> Any:
         A[j, j] = turned
         for i in range(j + 1, n):
             part = A[i, j] * turned
+            if part.real == 0.0 and part.imag == 0.0:  # as many are where states of forces act on few bodies
+                continue
             A[i, j] = part
             for k in range(j + 1, n):
                 A[i, k] -= part * A[j, k]

@@ -1,4 +1,4 @@
-"""Look of contacts: a disc on the plane under b, or halfway between two bodies."""
+"""Look of contacts: a ring on the plane under b, or halfway between two bodies."""
 
 from __future__ import annotations
 
@@ -9,19 +9,41 @@ from viz.drawlist import geometry as g
 from viz.drawlist.elements.element_look import ElementLook
 from viz.drawlist.item import Item, Span
 from viz.drawlist.skeleton import Skeleton
-from viz.placement import to_placement
+from viz.placement import number, to_placement
+
+AROUND = 0.6
+"""Outer radius of the ring, relative to the largest edge of the body's shapes."""
 
 
 def contact_items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
-    """Yield a disc with a rim, across the normal."""
-    r = skeleton.glyph_size
+    """Yield a ring, across the normal."""
     frame, pose = skeleton.find_anchor(force.a or WORLD)
     other, end = skeleton.find_anchor(force.b)
     on_plane = not any(body.name == force.a for body in skeleton.model.bodies)
     until = Span(other, to_placement(end), (0.0 if on_plane else 0.5, 0.0), normal=on_plane)
-    for part, form in (("disc", g.Cylinder(1.1 * r, 0.1 * r)), ("rim", g.Tube(1.6 * r, 1.9 * r, 0.2 * r))):
-        ref = ("forces", force.name)
-        yield Item(f"force/{force.name}/{part}", ref, frame, form, "force", "damper", to_placement(pose), until=until)
+    radius = _ring_radius(skeleton, force)
+    ring = g.Tube(0.9 * radius, radius, 0.08 * radius)
+    yield Item(
+        f"force/{force.name}/ring",
+        ("forces", force.name),
+        frame,
+        ring,
+        "force",
+        "damper",
+        to_placement(pose),
+        until=until,
+    )
+
+
+def _ring_radius(skeleton: Skeleton, force: Force) -> float:
+    """Return a radius by the size of the smaller body; that of other marks if none has a shape."""
+    sizes = []
+    for body in skeleton.model.bodies:
+        if body.name in (force.a, force.b):
+            boxes = [shape.bounds(lambda x: number(x, skeleton.values)) for shape in body.shapes]
+            edges = [high - low for box in boxes for low, high in zip(*box, strict=True)]
+            sizes += [max(edges)] if max(edges, default=0.0) > 0.0 else []
+    return AROUND * min(sizes) if sizes else 1.9 * skeleton.glyph_size
 
 
 LOOK = ElementLook(contact_items, "contact", of=("forces", "contact"))

@@ -58,7 +58,7 @@ class Contact(ForceElement):
         "ground). Where they touch, they press by a stiff spring with damping, never pull, and stick or slide by dry "
         "friction. Spheres, capsules, boxes and cylinders touch planes; spheres touch each other and all of these; "
         "capsules touch capsules. Shapes of the role 'collision' are taken, if a body has any. Numbers that are 0 "
-        "follow from masses and sizes: after a fall of its own size, a body yields by a thousandth of it."
+        "follow from masses and sizes: after a fall of its own size, a body yields by 1/500 of it."
     )
     uses = ("a", "b", "settings")
     needs = ("b",)
@@ -70,6 +70,7 @@ class Contact(ForceElement):
         Quantity("stribeck_speed", "m/s", 0.0, "Speed over which friction falls from static to sliding; 0: from sizes"),
     )
     rank = 4
+    touches = True
     element: str
     a: LinkFrame
     b: LinkFrame
@@ -195,13 +196,14 @@ class Contact(ForceElement):
 def read_contact_law(force: DocumentForce, model: Model, numbers: Numbers) -> ContactLaw:
     """Return the law of a contact of the document. Raises ModelError."""
     given = read_numbers(force, f"force '{force.name}'", numbers)
-    uniform = numbers.gravity(model.world.gravity)[0]
+    uniform, sides = numbers.gravity(model.world.gravity)[0], read_contact_sides(force, model, numbers)
     return design_law(
         ContactLaw(given.stiffness, 0.0, 0.0, 0.0, given.friction, given.static_friction, given.stribeck_speed),
         given.restitution,
         find_effective_mass(force, model, numbers),
-        read_contact_sides(force, model, numbers).size,
+        sides.size,
         sqrt(uniform.dot(uniform)),
+        sides.together,
     )
 
 
