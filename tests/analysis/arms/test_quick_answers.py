@@ -1,12 +1,15 @@
 """Answers at machine speed against the careful ones, and targets that they leave to these."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from core.errors import ModelError
-from tests.analysis.arms.six_axis_arms import UR5, H, arm, named_arm
+from core.mechanism import Mechanism
+from core.model import DHChain, DHRow, Model, Parameter
+from tests.analysis.arms.six_axis_arms import PUMA, UR5, H, arm, named_arm
 from tests.analysis.arms.test_closed_form import positions
 
 BALL_AT_THE_BASE = ((0.0, -H, 0.3), (0.0, H, 0.0), (0.0, -H, 0.4), (0.35, 0.0, 0.05), (0.03, H, 0.02), (0.0, 0.0, 0.2))
@@ -98,3 +101,19 @@ def test_limits_of_an_array():
     expected = np.maximum(np.maximum(-1.0 - found.q, found.q - 1.5), 0.0)
     np.testing.assert_allclose(found.violations, expected, atol=2e-9)
     assert np.isnan(found.violations[~found.is_valid]).all()
+
+
+def test_a_parameter_that_breaks_the_family():
+    """A slider opens a gap between the axes of the wrist and closes it again: each answer names its own form."""
+    made = [DHRow(kind="revolute", a=a, alpha=alpha, d=d) for a, alpha, d in PUMA]
+    made[4] = replace(made[4], a="gap")
+    gap = Parameter(name="gap", value=0.0, dimension="length")
+    mech = Mechanism(Model(name="arm", parameters=(gap,), chains=(DHChain(name="arm", rows=tuple(made)),)))
+    q = positions(mech, 1, 6)[0]
+    for value, form in ((0.0, "closed form:"), (0.03, "elimination"), (0.0, "closed form:")):
+        target = np.asarray(mech.frame(q, "tool", p={"gap": value}))
+        found = mech.inverse_kinematics(target, p={"gap": value})
+        assert found.form.startswith(form)
+        for each in found.solutions:
+            np.testing.assert_allclose(mech.frame(each.q, "tool", p={"gap": value}), target, atol=1e-8)
+        assert min(np.abs(np.exp(1j * s.q) - np.exp(1j * q)).max() for s in found.solutions) < 1e-6

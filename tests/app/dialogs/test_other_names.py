@@ -17,15 +17,14 @@ NAMES = {
     "Screw joint": "helical, lead screw",
     "Ground this": "ground fix anchor earth",
     "Link": "link bar member body part",
-    "Driver": "motor actuator input drive crank servo trajectory waypoint keyframe",
+    "Driver": "motor actuator input drive crank servo trajectory",
     "Connect": "mate constrain join attach assemble",
     "Move": "gizmo transform translate rotate place",
     "Draw": "linkage sketch sketcher mechanism",
-    "Mobility": "DOF, freedom, mobility, Grübler, Kutzbach, Chebyshev, overconstrained, redundant, singularity, "
-    "dead point, toggle",
+    "Mobility": "DOF, freedom, mobility, Grübler, Kutzbach, Chebyshev, overconstrained, redundant, singularity, toggle",
     "Inverse kinematics": "IK reach goal",
     "Forward kinematics": "FK",
-    "Inverse dynamics": "ID, required torque, computed torque",
+    "Inverse dynamics": "ID, required torque",
     "Simulate": "run play solve analyse start",
     "Stop simulating": "pause stop",
     "Mesh shape": "3D print, STL, CAD, mesh shape",
@@ -55,7 +54,6 @@ NAMES = {
     "Rod": "wire cable rope string rod",
     "Gear": "belt chain pulley timing gear",
     "Gravity": "weight gravity",
-    "Show panel Sliders": "jog, teach",
     "Reset pose": "home position, zero, reset joints",
     "Fit all": "zoom fit, zoom to fit",
     "Oblique": "isometric",
@@ -67,6 +65,10 @@ NAMES = {
     "Delete": "remove erase",
     "Mass properties": "center of gravity, weigh",
     "Licences": "license",
+    "Store pose": "waypoint keyframe teach",
+    "Controller": "computed torque,",
+    "Configurations": "jog",
+    "Singularities": "dead point,",
 }
 """Title of what is meant → what people type for it: words, or with commas phrases."""
 KEPT_BY_OTHERS = {"instance"}
@@ -75,7 +77,7 @@ KEPT_BY_OTHERS = {"instance"}
 
 def typed_names(title):
     texts = NAMES[title]
-    return [typed.strip() for typed in (texts.split(",") if "," in texts else texts.split())]
+    return [typed.strip() for typed in (texts.strip(",").split(",") if "," in texts else texts.split())]
 
 
 @pytest.fixture(scope="module")
