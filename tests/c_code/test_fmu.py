@@ -13,6 +13,7 @@ import pytest
 import kinetostat as ks
 from core.c_code.generate import Generated, generate_c
 from resources import EXAMPLES
+from tests.simulation.run.test_contact import machine as contact_machine
 
 fmpy = pytest.importorskip("fmpy")
 validation = pytest.importorskip("fmpy.validation")
@@ -128,3 +129,18 @@ def test_a_unit_with_a_controller_moves_as_the_run(tmp_path: Path) -> None:
     expected = np.column_stack([run.time, run.q, *(run[name] for name in errors)])
     assert np.abs(expected[:, 3:]).max() > 0.05
     assert np.allclose(got, expected, rtol=0.0, atol=1e-8)
+
+
+def test_a_unit_with_contact_rolls_as_a_ball(tmp_path: Path) -> None:
+    """A homogeneous ball that sticks to a slope of 0.1 rad rolls with 5/7 g sin(0.1), the other program says."""
+    model = contact_machine("ball", 0.0999, 0.1, stiffness=1e4).model
+    found = generate_c(model, tmp_path / "code", fmi="2.0", trial=False)
+    file = str(found.folder / f"{found.name}.fmu")
+    assert not validation.validate_fmu(file)
+    rows = fmpy.simulate_fmu(
+        file, stop_time=1.0, step_size=1e-3, output_interval=0.1, output=["free.vx.v", "free.vz.v"]
+    )
+    time, *velocity = np.array([list(row) for row in rows]).T  # in axes of the ball
+    speed = np.hypot(*velocity)
+    gained = (speed[-1] - speed[5]) / (time[-1] - time[5])
+    assert gained == pytest.approx(5.0 / 7.0 * 9.81 * np.sin(0.1), rel=1e-3)
