@@ -3,8 +3,8 @@ another, such as writing files (`Worker`), also with results returned to the win
 window's worker process (`build_process_work`).
 
 Signals and results come in the window's thread: a timer looks at what the working thread left in a plain `_JobState` or
-queue. That thread knows no Qt object, so none can be destroyed in it. What a job made before it failed or was stopped
-stays.
+queue. That thread drops no function that it ran, and so destroys no Qt object that the function knows. What a job made
+before it failed or was stopped stays.
 """
 
 from __future__ import annotations
@@ -37,12 +37,17 @@ class Worker:
     def __init__(self, name: str, failed: Callable[[Exception], object]) -> None:
         self._name, self._failed = name, failed
         self._waiting: dict[object, Errand] = {}
+        self._finished: list[Errand] = []
+        """Functions that have run, until the thread that owns the worker drops them: their last reference may keep a Qt
+        object alive, which must not be destroyed in another thread."""
+        self._owner = threading.get_ident()
         self._free = threading.Condition()
         self._thread: threading.Thread | None = None
         self._over = self._at_work = False
 
     def submit(self, work: Errand, key: object = None) -> None:
         """Queue a function; it replaces a queued one with the same key."""
+        self._drop_finished()
         with self._free:
             key = object() if key is None else key
             self._waiting.pop(key, None)
@@ -75,6 +80,11 @@ class Worker:
             self._free.notify_all()
         if self._thread is not None:
             self._thread.join(WORKER_PATIENCE)
+        self._drop_finished()
+
+    def _drop_finished(self) -> None:
+        if threading.get_ident() == self._owner:
+            del self._finished[:]
 
     def _run_queued(self) -> None:
         while True:
@@ -90,6 +100,8 @@ class Worker:
                 work()
             except Exception as error:  # messages and defects are reported; the thread continues
                 self._failed(error)
+            self._finished.append(work)
+            del work
 
 
 Work = Callable[[Callable[..., None], Callable[[], bool]], Any]

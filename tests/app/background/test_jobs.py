@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-from app.background.jobs import Job, Jobs
+from app.background.jobs import Job, Jobs, Worker
 
 PATIENCE = 20
 """s"""
@@ -131,3 +131,22 @@ def test_closing_waits_for_the_thread(qtbot):
     assert jobs.close()
     assert done == [True]
     assert jobs.unfinished_jobs == ()
+
+
+def test_a_worker_drops_what_it_ran_in_the_thread_of_its_owner():
+    """The last reference to a Qt object must not end in the worker's thread."""
+    ended: list[int] = []
+
+    class Owner:
+        def __del__(self) -> None:
+            ended.append(threading.get_ident())
+
+        def work(self) -> None:
+            pass
+
+    worker = Worker("drop", lambda error: None)
+    for _ in range(3):
+        worker.submit(Owner().work)
+        assert worker.wait()
+    worker.close()
+    assert ended == [threading.get_ident()] * 3
