@@ -26,7 +26,7 @@ from core.analysis.arms.arm_families import (
     root_joints,
 )
 from core.analysis.arms.configuration_names import BORDER_TOLERANCE
-from core.analysis.arms.joint_turns import TURN
+from core.analysis.arms.joint_turns import NEAREST, TURN
 from core.analysis.arms.pose_errors import POLISH_BELOW
 from core.analysis.arms.screw_chain import PARALLEL_TOLERANCE, ScrewChain, axis_frames
 from core.analysis.arms.targets import ORTHONORMAL_TOLERANCE
@@ -303,7 +303,7 @@ def _turn_near(found: list[Scalar], known: _Parameters, near: ca.SX, is_reversed
             turned = value / TURN
             below, above = (low - WITHIN) / TURN - turned, (high + WITHIN) / TURN - turned
             fewest, most = ca.ceil(below), ca.floor(above)
-            turns = ca.floor(near[n - 1 - k if is_reversed else k] / TURN + 0.5 - turned)
+            turns = ca.floor(near[n - 1 - k if is_reversed else k] / TURN + NEAREST - turned)
             within = ca.fmin(ca.fmax(turns, fewest), most)
             outside = ca.if_else(below - most <= fewest - above, most, fewest)
             value = value + TURN * ca.if_else(fewest <= most, within, outside)

@@ -15,6 +15,9 @@ from core.mechanism.inverse_kinematics_results import WITHIN, Violation
 Array = NDArray[np.float64]
 
 TURN = 2.0 * np.pi
+NEAREST = 0.5 - 1e-9
+"""Added to turns before they are rounded down: a value half a turn away on either side is the lower one, whatever the
+last bit of the two says."""
 MOST_TURNS = 20_000
 """Number of combinations of whole turns above which they are not listed."""
 
@@ -24,7 +27,7 @@ def nearest_turns(chain: ScrewChain, q: Array, near: Array) -> Array:
     or as little as possible beyond them."""
     rotates = _rotates(chain)
     fewest, most = _turn_range(chain, q)
-    turns = np.round((near - q) / TURN)
+    turns = np.floor((near - q) / TURN + NEAREST)
     # where no turn is within the limits, the two next to them are compared
     below, above = q + TURN * most, q + TURN * fewest
     outside = np.where(chain.lower - below <= above - chain.upper, most, fewest)

@@ -125,12 +125,15 @@ class SampledLaws:
         set_stop_entry.call(state.place, end, 0, 0)
 
     def restart(self, time: float) -> None:
-        """Go on from another state at a time; outputs that were to be applied are dropped."""
+        """Go on from another state at a time. After the start, a state at the time of a sample is the one after it.
+        Outputs that wait are dropped where other samples than these are the next ones."""
         record = self.record
-        record.queued[:] = 0
         record.served = record.failed = -1
         for k, law in enumerate(self.laws):
-            record.number[k] = max(0, math.ceil((time - record.start - law.phase) / law.period - SAME_TIME))
+            periods = (time - record.start - law.phase) / law.period
+            after = math.floor(periods + SAME_TIME) + 1 if time > record.start else math.ceil(periods - SAME_TIME)
+            if record.number[k] != max(0, after):
+                record.number[k], record.queued[k] = max(0, after), 0
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ from core.model import Constraint, Driver, Force, LineMass, Model, Sensor
 from tests.mechanism.constraints.balance import Balance
 from tests.mechanism.constraints.test_cut_rotors import RINGS, sprung
 
-EXAMPLES = [each for each in resources.examples() if each.name != "three_link"]
-"""All with masses."""
+EXAMPLES = [each for each in resources.examples() if each.name not in ("three_link", "ramp")]
+"""All with masses; the points at which shapes touch are found in `tests/simulation/run/test_contact.py`."""
 
 
 def states(mech: Mechanism, count: int, t: float):  # type: ignore[no-untyped-def]
