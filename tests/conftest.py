@@ -140,7 +140,9 @@ def _make_integrators() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown() -> None:
-    """Collect cyclic garbage between tests, in the main thread: elsewhere a cycle with a Qt object would crash Qt."""
+    """Collect cyclic garbage between tests, in the main thread: elsewhere a cycle with a Qt object would crash Qt, or
+    leave one of its locks held. Automatic collection stays off, whatever the test did."""
+    gc.disable()
     for generation in (2, 1, 0):
         if gc.get_count()[generation] > gc.get_threshold()[generation]:
             _collect(generation)

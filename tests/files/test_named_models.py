@@ -1,6 +1,5 @@
 """Models opened by a name: an example, or a description of the package `robot_descriptions`."""
 
-import gc
 import sys
 import types
 from pathlib import Path
@@ -115,7 +114,6 @@ def test_the_window_takes_names(word, opened, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "app.window.start", fake)
     monkeypatch.setattr("app.__main__.obstacle_to_window", lambda: "")
     code = open_window(arguments=["kinetostat-window", *filter(None, [word])])
-    gc.enable()
     assert code == int(opened is None)
     if opened is None:
         assert "no route to host" in capsys.readouterr().err
@@ -138,8 +136,7 @@ def started(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "app.window.start", fake)
     monkeypatch.setattr("app.__main__.obstacle_to_window", lambda: "")
     monkeypatch.setattr("app.document.opening._asked", {})
-    yield started
-    gc.enable()
+    return started
 
 
 def test_the_window_takes_arguments_of_a_xacro(started, tmp_path):
