@@ -22,7 +22,7 @@ from core.constraints.rest_position import reference_position, speed_units
 from core.errors import ModelError, suggest_names
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.mechanism.force_rows import check_way, force_rows, force_rows_of_actuators
+from core.mechanism.force_rows import check_method, force_rows, force_rows_of_actuators
 from core.model.formula.expression import names_in_formula, parse
 from core.model.joints import effective_motor_limit
 from core.model.signals import TIME
@@ -112,7 +112,7 @@ def force_jacobian(
     p: Values,
 ) -> Array:
     """Jacobian by rows; see `Mechanism.jacobian`."""
-    check_way(by)
+    check_method(by)
     rows = force_rows(
         mech.compiled, q, frame, reference=reference, axes=axes, point=point, relative_to=relative_to, p=p
     )

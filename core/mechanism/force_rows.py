@@ -18,13 +18,13 @@ from core.mechanism.point_arguments import read_vectors
 from core.programs.compiled import CompiledModel
 
 Array = NDArray[np.float64]
-WAYS = ("speed", "force")
+METHODS = ("speed", "force")
 
 
-def check_way(by: str) -> None:
-    """Raise ModelError for a word that is no way to compute a Jacobian."""
-    if by not in WAYS:
-        raise ModelError(f"A Jacobian is not found by '{by}'.", where="by", remedy='Give "speed" or "force".')
+def check_method(by: str) -> None:
+    """Raise ModelError unless `by` is one of METHODS."""
+    if by not in METHODS:
+        raise ModelError(f"A Jacobian is not computed by '{by}'.", where="by", remedy='Give "speed" or "force".')
 
 
 def force_rows(
@@ -91,12 +91,12 @@ def _rows_at(compiled: CompiledModel, q: Array, frame: str, at: Array, p: Values
         motion = compiled.call(f"jacobian:{outer}", q, p=p)[..., own]
         if inner != "world":  # a joint that follows another one has its speed
             carried = compiled.call(f"jacobian:{inner}", q, p=p)[..., own]
-            motion = motion - _moved(carried, place - _pose(compiled, q, inner, p)[..., :3, 3])
-        rows[..., own] += _moved(motion, at - place)
+            motion = motion - _shift_forces(carried, place - _pose(compiled, q, inner, p)[..., :3, 3])
+        rows[..., own] += _shift_forces(motion, at - place)
     return rows
 
 
-def _moved(motion: Array, arm: Array) -> Array:
+def _shift_forces(motion: Array, arm: Array) -> Array:
     """Joint forces (…, 6, k) for unit torques and forces at the end of an arm (…, 3), by those at its beginning."""
     turning = motion[..., :3, :]
     torque = np.swapaxes(np.cross(np.swapaxes(turning, -1, -2), arm[..., None, :]), -1, -2)

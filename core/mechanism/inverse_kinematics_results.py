@@ -204,6 +204,6 @@ class InverseKinematicsArray:
 
     @cached_property
     def violations(self) -> Array:
-        """(N, K, nq) distances beyond the limits (rad, m); 0 within, NaN where there is no solution."""
+        """Return the distances (N, K, nq) beyond the limits, rad or m: 0 within the limits, NaN without a solution."""
         beyond = np.maximum(np.maximum(self.lower - self.q, self.q - self.upper), 0.0)
         return np.asarray(np.where(beyond <= WITHIN, 0.0, beyond))

@@ -39,6 +39,12 @@ class ElementKind(ABC):
     rank: ClassVar[int] = 100
     """Position in lists of kinds; kinds of equal rank are sorted by title."""
 
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        uses = getattr(cls, "uses", None)
+        if cls.numbers and isinstance(uses, tuple) and "settings" not in uses:
+            cls.uses = (*uses, "settings")
+
     @classmethod
     @abstractmethod
     def element_class(cls) -> type[Element]:

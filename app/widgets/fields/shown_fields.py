@@ -249,7 +249,7 @@ def _field_applies_to_kind(
         other = {"joint": element.force, "force": element.joint}.get(field, "")
         return field in used_fields and not other
     if field == "settings" and not isinstance(element, Sensor):
-        return field in used_fields or bool(element.info.numbers or element.settings)
+        return field in used_fields or bool(element.settings)
     return field in used_fields
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from core.files.mjcf.schema import LeftOutElements
@@ -46,9 +47,10 @@ def _coordinates(joint: Joint) -> list[str]:
 
 def _read_positions(key: Tag) -> list[float]:
     try:
-        return [float(word) for word in key.get("qpos", "").split()]
-    except ValueError:  # reported when the file was checked
+        values = [float(word) for word in key.get("qpos", "").split()]
+    except ValueError:  # reported when the file was checked, as what is not finite
         return []
+    return values if all(map(math.isfinite, values)) else []
 
 
 def _in_our_order(values: Sequence[float], joints: Sequence[Joint]) -> list[float]:

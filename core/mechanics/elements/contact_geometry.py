@@ -67,7 +67,8 @@ def _plane_and_box(_: ContactShape, box: ContactShape, X: Pose) -> Iterator[Cont
 
 
 def _plane_and_cylinder(_: ContactShape, cylinder: ContactShape, X: Pose) -> Iterator[ContactPoint]:
-    side, across, axis = X.rotation.columns()
+    columns = X.rotation.columns()
+    side, axis = columns[0], columns[2]
     upright = axis.z * axis.z
     down = axis.scaled(axis.z) - UP + side.scaled(ASIDE * upright * upright)
     deepest = down.over(sqrt(down.dot(down) + TINY**2))

@@ -47,11 +47,6 @@ class ContactSides(NamedTuple):
         return max(points_together(a.kind, b.kind) for a, b in self.pairs)
 
     @property
-    def is_on_plane(self) -> bool:
-        """Return True if all normals are the z axis of a."""
-        return all(shape.kind == PLANE for shape in self.a)
-
-    @property
     def size(self) -> Scalar:
         """Return the largest edge of the smaller side's shapes, m."""
         sizes = [[_size(shape) for shape in side if not is_zero(_size(shape))] for side in self]

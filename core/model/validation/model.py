@@ -100,8 +100,7 @@ def _check_unused_fields(model: Model) -> Iterator[Finding]:
     """Yield a hint for each element with values in fields that its kind does not use."""
     for collection, (noun, every_field) in _OPTIONAL_FIELDS.items():
         for element in getattr(model, collection):
-            used = {*element.info.uses, *(["settings"] if getattr(element.info, "numbers", ()) else [])}
-            for field in (each for each in every_field if each not in used):
+            for field in (each for each in every_field if each not in element.info.uses):
                 if getattr(element, field) != getattr(type(element), field, None):
                     text = f"'{field}' has no effect on a {noun} of kind {element.kind}."
                     remedy = "Remove it, or choose a kind that uses it."

@@ -229,9 +229,6 @@ def _moment_coefficients(inertia: Inertia, read: Callable[[Any], Scalar | None])
     yield from (total((xx, yy, zz)), total((first, second, third)), plus(times(xx, first), across))
 
 
-_JOINT_FIELDS = frozenset(bound.field for bound in BOUNDS[Joint])
-
-
 def _possible_default(kind: type[Element], bound: NumberBound) -> Value | None:
     """Return the default of a bounded number; NaN, which equals no number, if it has none or an impossible one."""
     value = getattr(kind, bound.field, math.nan)
@@ -248,7 +245,7 @@ def bounded_numbers(element: Body | Joint | Force | Constraint) -> list[tuple[El
     if isinstance(element, Body):
         fields: Collection[str] = ("density",) if element.density is not None else ("mass",)
     elif isinstance(element, Joint):
-        fields = _JOINT_FIELDS
+        fields = {bound.field for bound in BOUNDS[Joint]}
     else:
         fields = element.info.uses
     own: type[Element] = next(filter(element.__class__.mro().__contains__, BOUNDS))

@@ -53,3 +53,14 @@ def test_what_poses_do_not_have_is_reported(reading):
     words = [finding.text for finding in reading[0].findings]
     assert any("1 keyframes are left out: they have no positions" in text for text in words)
     assert any("1 keyframes lose their time, speeds, activations and controls" in text for text in words)
+
+
+@pytest.mark.parametrize("value", ["abc", "nan"])
+def test_a_keyframe_without_numbers_is_left_out_and_reported_once(value, tmp_path):
+    """By the check of values; the machine opens without the pose."""
+    body = '<worldbody><body><joint type="hinge"/><geom size="0.1" mass="1"/></body></worldbody>'
+    text = f'<mujoco>{body}<keyframe><key qpos="{value}"/></keyframe></mujoco>'
+    (tmp_path / "arm.xml").write_text(text, encoding="utf-8")
+    found = read(tmp_path / "arm.xml")
+    assert found.model.poses == ()
+    assert len([each for each in found.findings if f"'{value}'" in each.text]) == 1
