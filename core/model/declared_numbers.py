@@ -28,6 +28,8 @@ class Quantity(NamedTuple):
     """SI unit as users write it: "m", "N/m", "N·s/m"."""
     default: float = 0.0
     help: str = ""
+    derived: str = ""
+    """Words for the value that the kind finds itself in place of the default, e.g. "from sizes"."""
 
     @property
     def title(self) -> str:

@@ -71,7 +71,8 @@ class MotionsPanel(QWidget):
         self.motions.setMaximumWidth(220)
         for each in (self.motions, self.new, self.store, self.play):
             row.addWidget(each)
-        row.addWidget(self.note, 1)
+        row.addWidget(self.note, 100)
+        row.addStretch(1)  # while the note is hidden
         self.split = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
         self.split.addWidget(self.places)
         self.split.addWidget(self.chart)

@@ -30,6 +30,8 @@ class DeclaredNumber(NamedTuple):
     """Default value, used if nothing is set."""
     values: Mapping[str, float] = {}
     """Values of the parameters in `own`."""
+    derived: str = ""
+    """Words for the value that is used if nothing is set, where that is not `own`."""
 
 
 def declared_numbers(owner: Element) -> list[DeclaredNumber]:
@@ -44,7 +46,9 @@ def declared_numbers(owner: Element) -> list[DeclaredNumber]:
     elif isinstance(owner, Force | Constraint | Signal):
         for number in owner.info.numbers:
             measure = Measure("none", number.unit) if number.dimension == "none" else measure_of(number.dimension)
-            found.append(DeclaredNumber(number.name, number.title, number.help, measure, number.default))
+            found.append(
+                DeclaredNumber(number.name, number.title, number.help, measure, number.default, derived=number.derived)
+            )
         known = {number.name for number in found}
         names = [setting.parameter for setting in owner.settings if setting.parameter not in known]
         found += [DeclaredNumber(name, name, "This kind has no number of that name.", Measure(), 0.0) for name in names]
@@ -100,7 +104,8 @@ class SettingsEditor(FieldEditor):
             edit = self.edits[number.name]
             edit.settings, edit.measure = context.settings, number.measure
             own = evaluate_value(number.own, number.values)
-            edit.setPlaceholderText("" if own is None else format_quantity(own, edit.measure, context.settings, 5))
+            default = "" if own is None else format_quantity(own, edit.measure, context.settings, 5)
+            edit.setPlaceholderText(number.derived or default)
             edit.setReadOnly(context.read_only)
             edit.show_value(here.get(number.name), context.values)
 

@@ -119,3 +119,15 @@ def test_it_is_seen_in_a_picture(tmp_path):
         ks.render(dataclasses.replace(model, bodies=(box,), forces=forces), [0.4], tmp_path / "p.png", size=(200, 150))
         pictures.append(QImage(str(tmp_path / "p.png")))
     assert pictures[0] != pictures[1]
+
+
+def test_what_a_kind_derives_is_said_in_place_of_a_default(qtbot, settings):
+    session = Session(ks.load("ramp"))
+    panel = PropertyEditor(session, settings)
+    qtbot.addWidget(panel)
+    panel.show()
+    session.select(ElementRef("forces", "ball_on_skittle"))
+    edits = panel.form.editors["settings"].edits
+    assert edits["stiffness"].placeholderText() == "from masses, sizes"
+    assert edits["static_friction"].placeholderText() == "as while sliding"
+    assert edits["friction"].placeholderText() == "0.5"

@@ -64,10 +64,28 @@ class Contact(ForceElement):
     needs = ("b",)
     numbers = (
         Quantity("friction", "", 0.5, "Coefficient of friction while sliding"),
-        Quantity("static_friction", "", 0.0, "Coefficient of friction at rest; 0, or less than that: as while sliding"),
+        Quantity(
+            "static_friction",
+            "",
+            0.0,
+            "Coefficient of friction at rest; 0, or less than that: as while sliding",
+            "as while sliding",
+        ),
         Quantity("restitution", "", 0.3, "Coefficient of restitution, from 0.14 (critical damping) to 1"),
-        Quantity("stiffness", "N/m", 0.0, "Stiffness of each point, normal and tangential; 0: from masses and sizes"),
-        Quantity("stribeck_speed", "m/s", 0.0, "Speed over which friction falls from static to sliding; 0: from sizes"),
+        Quantity(
+            "stiffness",
+            "N/m",
+            0.0,
+            "Stiffness of each point, normal and tangential; 0: from masses and sizes",
+            "from masses, sizes",
+        ),
+        Quantity(
+            "stribeck_speed",
+            "m/s",
+            0.0,
+            "Speed over which friction falls from static to sliding; 0: from sizes",
+            "from sizes",
+        ),
     )
     rank = 4
     touches = True
